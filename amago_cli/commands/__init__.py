@@ -1,0 +1,1 @@
+"""One file per verb. Each imports what is heavy inside its function, so that `amago --help` stays instant."""
