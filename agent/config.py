@@ -1,0 +1,221 @@
+"""The configuration of a run: frozen, validated, and the same thing in Python, TOML and JSON.
+
+Knows every field, its range and its meaning. Does not know presets (`agent.presets`), files or the command line.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from store.errors import AmagoError
+
+Positive = Annotated[int, Field(gt=0)]
+NonNegative = Annotated[int, Field(ge=0)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
+Discount = Annotated[float, Field(gt=0.0, lt=1.0)]
+Weight = Annotated[float, Field(ge=0.0)]
+
+RelabelMode = Literal["none", "some", "all", "all_or_nothing"]
+
+
+class Section(BaseModel):
+    """Base of every section: immutable, no unknown keys, no NaN or infinity."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class EnvConfig(Section):
+    """Which environment is played, and what the agent sees of it."""
+
+    name: str = Field("crafter", description="environment, one of `amago envs`")
+    engine: Literal["fast", "package"] = Field(
+        "fast", description="Crafter core: our compiled one, or the crafter package itself"
+    )
+    observation: Literal["symbolic", "crop", "pixels"] = Field("symbolic", description="what the agent sees")
+    max_steps: Positive = Field(2500, description="time limit of an attempt, in steps")
+
+
+class TaskConfig(Section):
+    """Which instructions the training rollouts carry."""
+
+    goals: str = Field("", description="the instruction wanted, for example 'stone pickaxe,collect iron'")
+    wanted_share: Fraction = Field(0.5, description="share of training rollouts that carry the wanted instruction")
+    tech_tree_share: Fraction = Field(0.0, description="share of the other rollouts sampled along the tech tree")
+    max_length: Annotated[int, Field(ge=1, le=16)] = Field(5, description="longest instruction, in subgoals")
+
+
+class ModelConfig(Section):
+    """Sizes of the networks."""
+
+    context: Annotated[int, Field(ge=2)] = Field(128, description="tokens the agent remembers and trains on")
+    d_model: Positive = Field(128, description="width of the sequence model")
+    num_layers: Positive = Field(2, description="Transformer layers")
+    num_heads: Positive = Field(4, description="attention heads")
+    d_ff: Positive = Field(512, description="width of the Transformer's feed-forward layers")
+    d_token: Positive = Field(8, description="width of the embeddings of grid cells and goal words")
+    d_encoder: Positive = Field(256, description="width of the time step encoder")
+    num_critics: Annotated[int, Field(ge=2)] = Field(4, description="critics in the ensemble")
+    d_head: Positive = Field(256, description="width of the hidden layers of actor and critics")
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> ModelConfig:
+        if self.d_model % self.num_heads or (self.d_model // self.num_heads) % 2:
+            raise ValueError(f"d_model ({self.d_model}) must be an even multiple of num_heads ({self.num_heads})")
+        return self
+
+
+class LossConfig(Section):
+    """The learning updates: which actor and critic terms, with which weights (AMAGO-2, Eqs. 1-4)."""
+
+    actor: Literal["dep", "ind"] = Field("ind", description="policy update: dependent on the scale of Q, or not")
+    critic: Literal["dep", "ind"] = Field("ind", description="value update: PopArt regression, or classification")
+    discounts: tuple[Discount, ...] = Field(
+        (0.1, 0.9, 0.95, 0.97, 0.99, 0.995, 0.999), min_length=1, description="all learned; the last one acts"
+    )
+    reward_scale: Annotated[float, Field(gt=0)] = Field(10.0, description="rewards are multiplied by this")
+    critic_weight: Weight = Field(10.0, description="weight of the critic loss")
+    policy_gradient_weight: Weight = Field(1.0, description="weight of the dependent actor's -Q term")
+    cloning_weight: Weight = Field(0.1, description="weight of filtered behaviour cloning beside the -Q term")
+    target_subset: Positive = Field(2, description="critics drawn for each TD target")
+    target_tau: Annotated[float, Field(gt=0, le=1)] = Field(0.003, description="step of the target networks")
+    num_bins: Annotated[int, Field(ge=2)] = Field(64, description="value bins of the independent critic")
+    value_min: float = Field(-1.0, description="lowest scaled return of the value bins")
+    value_max: float = Field(60.0, description="highest scaled return of the value bins")
+    value_symlog: bool = Field(True, description="space the value bins evenly in symlog, not in the return")
+    popart_beta: Annotated[float, Field(gt=0, lt=1)] = Field(5e-4, description="step of PopArt's statistics")
+    time_limit: Literal["bootstrap", "terminal"] = Field(
+        "bootstrap", description="what a time limit means for the value of the last step"
+    )
+
+    @model_validator(mode="after")
+    def _bins_span_zero(self) -> LossConfig:
+        if not self.value_min < self.value_max:
+            raise ValueError(f"value_min ({self.value_min}) must be below value_max ({self.value_max})")
+        return self
+
+
+class OptimizerConfig(Section):
+    """AdamW and its schedule."""
+
+    learning_rate: Annotated[float, Field(gt=0)] = Field(3e-4, description="after warm-up")
+    weight_decay: Weight = Field(1e-3, description="on matrices only")
+    warmup_updates: NonNegative = Field(500, description="updates of linear warm-up")
+    clip_norm: Annotated[float, Field(gt=0)] = Field(1.0, description="bound of the gradient's global norm")
+    batch_size: Positive = Field(24, description="sequences per update")
+    bf16: bool = Field(False, description="bfloat16 autocast in the networks")
+
+
+class ReplayConfig(Section):
+    """What is kept, how it is relabelled, and how often it is replayed."""
+
+    max_steps: Positive = Field(2_000_000, description="steps kept in memory for replay")
+    warmup_steps: Positive = Field(10_000, description="steps collected before the first update")
+    steps_per_update: Annotated[float, Field(gt=0)] = Field(128.0, description="environment steps per update")
+    relabel: RelabelMode = Field("some", description="hindsight instruction relabelling")
+
+
+class ExplorationConfig(Section):
+    """Epsilon-greedy noise, annealed over training and inside each rollout."""
+
+    start: tuple[Fraction, Fraction] = Field((1.0, 0.05), description="epsilon at a rollout's start: first, last")
+    end: tuple[Fraction, Fraction] = Field((0.8, 0.01), description="epsilon at a rollout's end: first, last")
+    anneal_steps: Positive = Field(1_000_000, description="environment steps from first to last")
+
+
+class CollectConfig(Section):
+    """How experience is gathered."""
+
+    actors: Positive = Field(16, description="environments played at once")
+    workers: NonNegative = Field(1, description="processes the environments live in (0: the collector's own)")
+    worker_timeout: Annotated[float, Field(gt=0)] = Field(60.0, description="seconds before a worker counts as hung")
+    publish_every: Positive = Field(20, description="updates between two hand-overs of weights to the collector")
+
+
+class RunSettings(Section):
+    """Budget, seed, device and cadences."""
+
+    steps: Positive | None = Field(None, description="stop after this many environment steps in all")
+    minutes: Annotated[float, Field(gt=0)] | None = Field(None, description="stop after this much training time in all")
+    seed: NonNegative = Field(0, description="seed of everything random")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the networks train")
+    deterministic: bool = Field(False, description="take turns instead of overlapping, so that runs repeat exactly")
+    log_every: Annotated[float, Field(gt=0)] = Field(5.0, description="seconds between two progress reports")
+    checkpoint_every: Annotated[float, Field(gt=0)] = Field(2.0, description="minutes between two checkpoints")
+    keep_checkpoints: Positive = Field(3, description="newest checkpoints kept beside the best")
+
+
+class Config(Section):
+    """Everything a run needs to be repeated."""
+
+    env: EnvConfig = EnvConfig()
+    task: TaskConfig = TaskConfig()
+    model: ModelConfig = ModelConfig()
+    loss: LossConfig = LossConfig()
+    optimizer: OptimizerConfig = OptimizerConfig()
+    replay: ReplayConfig = ReplayConfig()
+    exploration: ExplorationConfig = ExplorationConfig()
+    collect: CollectConfig = CollectConfig()
+    run: RunSettings = RunSettings()
+
+    @model_validator(mode="after")
+    def _subset_fits_ensemble(self) -> Config:
+        if self.loss.target_subset > self.model.num_critics:
+            raise ValueError("loss.target_subset cannot exceed model.num_critics")
+        return self
+
+
+class ConfigError(AmagoError):
+    """A configuration that cannot be used; the message names every bad key."""
+
+
+def from_mapping(mapping: dict[str, Any]) -> Config:
+    """Validate a nested mapping (from JSON, TOML or presets); unknown keys and bad values raise `ConfigError`."""
+    try:
+        return Config.model_validate(mapping)
+    except ValidationError as error:
+        raise ConfigError(_explain(error)) from None
+
+
+def override(config: Config, changes: dict[str, Any]) -> Config:
+    """A copy of `config` with dotted keys replaced, for example `{"optimizer.batch_size": 8}`."""
+    mapping = config.model_dump()
+    for key, value in changes.items():
+        section, _, field = key.partition(".")
+        if section not in mapping or field not in mapping[section]:
+            raise ConfigError(f"unknown configuration key '{key}'{suggestion(key)}; see `amago train --show-config`")
+        mapping[section][field] = value
+    return from_mapping(mapping)
+
+
+def keys() -> dict[str, str]:
+    """Every dotted key with its description, in the order of the sections."""
+    return {
+        f"{section}.{name}": field.description or ""
+        for section, part in Config.model_fields.items()
+        for name, field in part.annotation.model_fields.items()  # type: ignore[union-attr]
+    }
+
+
+def suggestion(key: str) -> str:
+    """' (did you mean ...?)' for a mistyped key, or nothing when no key comes near."""
+    import difflib
+
+    known = list(keys())
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+    near = near or [k for k in known if k.split(".")[1] == key.rpartition(".")[2]][:1]
+    return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for item in error.errors():
+        key = ".".join(str(part) for part in item["loc"])
+        if item["type"] == "extra_forbidden":
+            lines.append(f"unknown configuration key '{key}'{suggestion(key)}")
+        else:
+            got = "" if isinstance(item["input"], dict | BaseModel) else f", got {item['input']!r}"
+            message = item["msg"].removeprefix("Value error, ")
+            lines.append(f"{key}: {message}{got}" if key else message)
+    return "; ".join(lines)

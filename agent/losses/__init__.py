@@ -1,0 +1,1 @@
+"""Pure functions from tensors to losses; each states its equation. They know nothing of networks."""

@@ -1,0 +1,1 @@
+"""Networks: from observations to action distributions and values. They know nothing of losses."""

@@ -1,0 +1,65 @@
+"""What a training run or an evaluation tells whoever is watching it.
+
+Plain data: knows nothing of terminals, files or networks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Successes among trials."""
+
+    successes: int
+    trials: int
+
+    @property
+    def rate(self) -> float | None:
+        """Share of successes, or None without a trial ("no data" is not zero)."""
+        return self.successes / self.trials if self.trials else None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One report of a training run, sent every `run.log_every` seconds."""
+
+    phase: str  # "warm-up" until the first update, then "learning"
+    step: int  # environment steps of the run so far, all lifetimes together
+    update: int  # optimiser steps so far
+    rollouts: int  # rollouts finished so far
+    steps_per_second: float  # since the last report
+    updates_per_second: float
+    elapsed: float  # seconds of training, all lifetimes together
+    remaining: float | None  # seconds, None without a budget
+    fraction: float | None  # of the budget, None without one
+    success: Tally  # instructions completed among the recent training rollouts
+    wanted: Tally | None = None  # the wanted instruction among its recent rollouts
+    subgoals: tuple[tuple[str, Tally], ...] = ()  # each subgoal of the wanted instruction, in order
+    losses: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something worth one line: a checkpoint, a replaced worker, a warning."""
+
+    kind: str  # "info", "checkpoint" or "warning"
+    text: str
+
+
+@dataclass(frozen=True)
+class EvalProgress:
+    """Finished episodes of an evaluation."""
+
+    finished: int
+    total: int
+    elapsed: float  # seconds
+
+
+Listener = Callable[[Progress | Event | EvalProgress], None]
+
+
+def ignore(_: Progress | Event | EvalProgress) -> None:
+    """The listener of nobody."""
