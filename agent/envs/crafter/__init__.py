@@ -1,0 +1,1 @@
+"""Crafter: engines, the instruction-following environment around them, and the drawing of its frames."""
