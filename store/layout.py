@@ -1,0 +1,88 @@
+"""Every path of a run directory, and the version of what the files contain.
+
+    runs/<name>/ config.json · status.json · run.lock · train.log
+                 rollouts/{train,eval}/000001.h5 · metrics/0001.h5
+                 checkpoints/<step>/ · checkpoints/{latest,best} · reports/
+
+It knows names only: it creates nothing and opens nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+SCHEMA_VERSION = 1
+SHARD_SUFFIX = ".h5"
+
+Split = Literal["train", "eval"]
+SPLITS: tuple[Split, ...] = ("train", "eval")
+
+
+@dataclass(frozen=True)
+class RunPaths:
+    """The paths of the run whose directory is `root`."""
+
+    root: Path
+
+    @property
+    def name(self) -> str:
+        return self.root.name
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.json"
+
+    @property
+    def status(self) -> Path:
+        return self.root / "status.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "run.lock"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "train.log"
+
+    @property
+    def reports(self) -> Path:
+        return self.root / "reports"
+
+    @property
+    def metrics_dir(self) -> Path:
+        return self.root / "metrics"
+
+    def metrics_file(self, number: int) -> Path:
+        return self.metrics_dir / f"{number:04d}{SHARD_SUFFIX}"
+
+    def rollouts(self, split: Split) -> Path:
+        return self.root / "rollouts" / split
+
+    def shard(self, split: Split, number: int) -> Path:
+        return self.rollouts(split) / f"{number:06d}{SHARD_SUFFIX}"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.root / "checkpoints"
+
+    def checkpoint(self, step: int) -> Path:
+        return self.checkpoints / str(step)
+
+    def pointer(self, which: Literal["latest", "best"]) -> Path:
+        return self.checkpoints / which
+
+
+def numbered_files(directory: Path) -> list[tuple[int, Path]]:
+    """The published files `<number>.h5` of `directory`, in order; empty when the directory does not exist."""
+    if not directory.is_dir():
+        return []
+    files = (path for path in directory.iterdir() if path.suffix == SHARD_SUFFIX and path.stem.isdecimal())
+    return sorted((int(path.stem), path) for path in files)
+
+
+def next_number(directory: Path) -> int:
+    """The first number, counted from 1, above every published file of `directory`."""
+    files = numbered_files(directory)
+    return files[-1][0] + 1 if files else 1

@@ -1,0 +1,157 @@
+"""What is stored of one attempt at a task: the fields, their alignment and the checks.
+
+    observations[t], progress[t] -> actions[t] -> rewards[t], terminated[t], truncated[t] -> observations[t+1]
+
+Previous actions and rewards are made by shifting, never stored twice. This module knows no files or tensors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+MAX_TEXT_BYTES = 64
+_STORABLE_KINDS = "buif"  # bool, unsigned, signed, floating
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryInfo:
+    """Where a trajectory comes from and how it ended."""
+
+    environment: str
+    seed: int
+    actor: int  # index of the environment copy that produced it
+    split: str  # "train" or "eval"
+    cause: (
+        str  # how it ended: "completed", "death by zombie", "time limit", "worker lost", "interrupted", ...
+    )
+    wanted: bool  # the instruction is the one the user asked for, not a sampled one
+    policy_update: int  # optimiser steps behind the policy that acted
+    step: int  # global step counter when it ended
+    epsilon: float  # mean exploration rate
+    number: int = -1  # running number within its split of the run, -1 before the store gives one
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """T steps of one attempt; observations, is_first and progress have one row more: the final state."""
+
+    observations: dict[str, np.ndarray]  # name -> (T+1, ...)
+    actions: np.ndarray  # (T,) or (T, A)
+    rewards: np.ndarray  # (T,) float32
+    terminated: np.ndarray  # (T,) bool: stops bootstrapping
+    truncated: np.ndarray  # (T,) bool: does not
+    is_first: np.ndarray  # (T+1,) bool
+    progress: np.ndarray  # (T+1,) uint8: subgoals finished before observation t
+    instruction: np.ndarray  # (n,) int16 goal ids in order
+    events: np.ndarray  # (E, 2) int32 rows (step t, goal id): goal reached by actions[t], sorted by step
+    info: TrajectoryInfo
+
+    @property
+    def length(self) -> int:
+        """T, the number of steps."""
+        return len(self.rewards)
+
+    @property
+    def ret(self) -> float:
+        """Sum of the rewards."""
+        return float(self.rewards.sum(dtype=np.float64))
+
+    @property
+    def completed(self) -> bool:
+        """Every subgoal of the instruction was finished; False without an instruction."""
+        return len(self.instruction) > 0 and int(self.progress[-1]) == len(self.instruction)
+
+    @property
+    def num_bytes(self) -> int:
+        """Size of the arrays in memory."""
+        return sum(array.nbytes for array in _arrays(self).values())
+
+
+def validate(trajectory: Trajectory) -> None:
+    """Raise ValueError naming the first field whose type, shape or content breaks the contract."""
+    steps = trajectory.length
+    _require(steps >= 1, "rewards", "a trajectory has at least one step")
+    _check_arrays(trajectory, steps)
+    _check_progress(trajectory)
+    _check_events(trajectory, steps)
+    _check_info(trajectory.info)
+
+
+def _arrays(trajectory: Trajectory) -> dict[str, np.ndarray]:
+    observations = {f"observations/{name}": array for name, array in trajectory.observations.items()}
+    return observations | {
+        "actions": trajectory.actions,
+        "rewards": trajectory.rewards,
+        "terminated": trajectory.terminated,
+        "truncated": trajectory.truncated,
+        "is_first": trajectory.is_first,
+        "progress": trajectory.progress,
+        "instruction": trajectory.instruction,
+        "events": trajectory.events,
+    }
+
+
+def _check_arrays(trajectory: Trajectory, steps: int) -> None:
+    _require(bool(trajectory.observations), "observations", "at least one is needed")
+    for name, array in trajectory.observations.items():
+        field = f"observations/{name}"
+        _require(
+            bool(name) and name != "." and "/" not in name,
+            field,
+            "the name must not be empty, '.' or hold '/'",
+        )
+        _require(array.dtype.kind in _STORABLE_KINDS, field, f"type {array.dtype} cannot be stored")
+        _require(
+            array.ndim >= 1 and len(array) == steps + 1,
+            field,
+            f"needs {steps + 1} rows, has shape {array.shape}",
+        )
+    actions = trajectory.actions
+    _require(actions.dtype.kind in _STORABLE_KINDS, "actions", f"type {actions.dtype} cannot be stored")
+    _require(
+        actions.ndim in (1, 2) and len(actions) == steps,
+        "actions",
+        f"needs {steps} rows of at most 1 dimension",
+    )
+    expected = {
+        "rewards": (np.float32, (steps,)),
+        "terminated": (np.bool_, (steps,)),
+        "truncated": (np.bool_, (steps,)),
+        "is_first": (np.bool_, (steps + 1,)),
+        "progress": (np.uint8, (steps + 1,)),
+        "instruction": (np.int16, (len(trajectory.instruction),)),
+        "events": (np.int32, (len(trajectory.events), 2)),
+    }
+    for field, (dtype, shape) in expected.items():
+        array = getattr(trajectory, field)
+        _require(array.dtype == dtype, field, f"needs type {np.dtype(dtype)}, has {array.dtype}")
+        _require(array.shape == shape, field, f"needs shape {shape}, has {array.shape}")
+
+
+def _check_progress(trajectory: Trajectory) -> None:
+    progress = trajectory.progress.astype(np.int64)
+    _require(progress.max() <= len(trajectory.instruction), "progress", "exceeds the number of subgoals")
+    gains = np.diff(progress)[~trajectory.is_first[1:]]
+    _require(bool(np.isin(gains, (0, 1)).all()), "progress", "grows by 0 or 1 within an attempt")
+
+
+def _check_events(trajectory: Trajectory, steps: int) -> None:
+    at = trajectory.events[:, 0]
+    _require(bool(((at >= 0) & (at < steps)).all()), "events", f"steps must lie in [0, {steps})")
+    _require(bool((np.diff(at) >= 0).all()), "events", "must be sorted by step")
+
+
+def _check_info(info: TrajectoryInfo) -> None:
+    for field in ("environment", "split", "cause"):
+        text = getattr(info, field)
+        fits = len(text.encode("utf-8")) <= MAX_TEXT_BYTES and "\0" not in text
+        _require(fits, f"info.{field}", f"needs at most {MAX_TEXT_BYTES} bytes without NUL")
+    for field in ("seed", "actor", "policy_update", "step", "number"):
+        _require(-(2**63) <= getattr(info, field) < 2**63, f"info.{field}", "does not fit 64 bits")
+
+
+def _require(holds: bool, field: str, message: str) -> None:
+    if not holds:
+        raise ValueError(f"trajectory field {field}: {message}")
