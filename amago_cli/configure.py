@@ -1,0 +1,83 @@
+"""From what was typed to a validated configuration: preset < --config file < named options < --set."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from amago_cli.suggest import check_name
+from store.errors import AmagoError
+
+if TYPE_CHECKING:
+    from agent.config import Config
+
+NO_VALUE = "none"  # how `--set run.steps=none` takes a limit away: TOML has no word for it
+
+
+def resolve(preset: str, file: Path | None, named: Mapping[str, Any], assignments: Iterable[str]) -> Config:
+    """The configuration of a new run. `named` maps dotted keys to the values of options that were given."""
+    from agent.config import override
+    from agent.presets import PRESETS
+
+    check_name("preset", preset, PRESETS, "amago train --help")
+    config = PRESETS[preset].build()
+    if file is not None:
+        config = override(config, read_config_file(file))
+    return override(config, {**named, **parse_assignments(assignments)})
+
+
+def read_config_file(path: Path) -> dict[str, Any]:
+    """Dotted keys and values of a TOML file with one table per section, or of a run's own config.json."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise AmagoError(f"cannot read the configuration file {path}: {error}") from None
+    sections = _from_run_record(path, text) if path.suffix == ".json" else _from_toml(path, text)
+    return dict(_flatten(sections))
+
+
+def parse_assignments(assignments: Iterable[str]) -> dict[str, Any]:
+    """Dotted keys and values of `key=value` texts; later ones win."""
+    return dict(_parse_assignment(text) for text in assignments)
+
+
+def _parse_assignment(text: str) -> tuple[str, Any]:
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not key:
+        raise AmagoError(f"--set needs key=value, for example optimizer.batch_size=8, got '{text}'")
+    return key, _parse_value(value)
+
+
+def _parse_value(text: str) -> Any:
+    """A TOML literal (number, true, [1, 2], "text"), else the text itself."""
+    if text == NO_VALUE:
+        return None
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _from_toml(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise AmagoError(f"{path} is not valid TOML: {error}") from None
+
+
+def _from_run_record(path: Path, text: str) -> dict[str, Any]:
+    from store.layout import RunPaths
+    from store.runs import read_config
+
+    del text  # the store reads and checks its own file
+    return read_config(RunPaths(path.parent))["config"]
+
+
+def _flatten(sections: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    for section, content in sections.items():
+        if isinstance(content, dict):
+            yield from ((f"{section}.{key}", value) for key, value in content.items())
+        else:
+            yield section, content

@@ -1,0 +1,42 @@
+"""A configuration as TOML that `--config` reads back to the same configuration."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agent.config import Config
+
+
+def to_toml(config: Config, comments: dict[str, str] | None = None) -> str:
+    """One table per section; `comments` puts a text behind each dotted key it knows."""
+    sections = config.model_dump(mode="json")
+    return "\n\n".join(_section(name, content, comments or {}) for name, content in sections.items())
+
+
+def differences(config: Config, base: Config) -> dict[str, tuple[Any, Any]]:
+    """Dotted keys whose values differ: key -> (value in `base`, value in `config`)."""
+    ours, theirs = config.model_dump(mode="json"), base.model_dump(mode="json")
+    return {
+        f"{section}.{key}": (theirs[section][key], value)
+        for section, content in ours.items()
+        for key, value in content.items()
+        if theirs[section][key] != value
+    }
+
+
+def _section(name: str, content: dict[str, Any], comments: dict[str, str]) -> str:
+    return "\n".join([f"[{name}]", *(_line(name, key, value, comments) for key, value in content.items())])
+
+
+def _line(section: str, key: str, value: Any, comments: dict[str, str]) -> str:
+    # TOML has no null: a field without a value is shown, but commented out.
+    line = f"# {key} = none" if value is None else f"{key} = {literal(value)}"
+    comment = comments.get(f"{section}.{key}")
+    return f"{line:<40}  # {comment}" if comment else line
+
+
+def literal(value: Any) -> str:
+    """A TOML literal: JSON's, which for text, numbers, booleans and lists of them is also TOML's."""
+    return json.dumps(value, ensure_ascii=False)
