@@ -1,0 +1,208 @@
+"""Windows cut from replay against naive loops, eviction and the distributions of what is drawn."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from agent.config import RelabelMode
+from agent.goals.vocabulary import NO_GOAL, NUM_GOALS
+from agent.relabel import GoalStatistics
+from agent.replay import Replay, SequenceArrays
+from store.trajectory import Trajectory, TrajectoryInfo, validate
+
+MAX_INSTRUCTION = 5
+
+
+def make_trajectory(
+    number: int, length: int, num_goals: int = 2, action_size: int | None = None
+) -> Trajectory:
+    """Random content; every second step reaches a goal that the instruction (0, 1, ...) does not ask for."""
+    rng = np.random.default_rng(number)
+    actions = rng.integers(5, size=length) if action_size is None else rng.normal(size=(length, action_size))
+    steps = np.arange(0, length, 2)
+    trajectory = Trajectory(
+        observations={
+            "grid": rng.integers(9, size=(length + 1, 3, 2)).astype(np.uint8),
+            "light": rng.random((length + 1, 1), np.float32),
+        },
+        actions=actions.astype(np.uint8 if action_size is None else np.float32),
+        rewards=np.zeros(length, np.float32),
+        terminated=np.zeros(length, bool),
+        truncated=np.arange(length) == length - 1,
+        is_first=np.arange(length + 1) == 0,
+        progress=np.zeros(length + 1, np.uint8),
+        instruction=np.arange(num_goals, dtype=np.int16),
+        events=np.stack([steps, rng.integers(10, 20, size=len(steps))], axis=1).astype(np.int32),
+        info=TrajectoryInfo(
+            environment="random", seed=0, actor=0, split="train", cause="time limit", wanted=False,
+            policy_update=0, step=0, epsilon=0, number=number,
+        ),
+    )  # fmt: skip
+    validate(trajectory)
+    return trajectory
+
+
+def make_replay(*trajectories: Trajectory, context: int = 8, max_steps: int = 10_000) -> Replay:
+    replay = Replay(max_steps, context, MAX_INSTRUCTION)
+    for trajectory in trajectories:
+        replay.add(trajectory)
+    return replay
+
+
+def observed(*trajectories: Trajectory) -> GoalStatistics:
+    statistics = GoalStatistics(NUM_GOALS)
+    for trajectory in trajectories:
+        statistics.observe(trajectory)
+    return statistics
+
+
+def sample(replay: Replay, batch_size: int = 4, seed: int = 0, mode: RelabelMode = "none") -> SequenceArrays:
+    return replay.sample(batch_size, np.random.default_rng(seed), mode, GoalStatistics(NUM_GOALS))
+
+
+@given(
+    lengths=st.lists(st.integers(1, 30), min_size=1, max_size=4),
+    context=st.integers(1, 12),
+    num_goals=st.integers(0, MAX_INSTRUCTION),
+    action_size=st.sampled_from([None, 1, 3]),
+    seed=st.integers(0, 1000),
+)
+def test_windows_against_a_naive_loop(lengths, context, num_goals, action_size, seed):
+    trajectories = [make_trajectory(i, length, num_goals, action_size) for i, length in enumerate(lengths)]
+    batch = sample(make_replay(*trajectories, context=context), batch_size=3, seed=seed)
+    assert batch.actions.dtype == batch.previous_actions.dtype == trajectories[0].actions.dtype
+    for b in range(3):
+        assert_row_is_window(batch, b, trajectories[batch.trajectories[b]], int(batch.starts[b]), context)
+
+
+def assert_row_is_window(
+    batch: SequenceArrays, b: int, trajectory: Trajectory, start: int, context: int
+) -> None:
+    no_action = np.zeros_like(trajectory.actions[0])
+    assert 0 <= start <= max(trajectory.length - context, 0)
+    for i in range(context + 1):
+        t = start + i
+        is_token, is_transition = t <= trajectory.length, t < trajectory.length and i < context
+        assert batch.token_valid[b, i] == is_token
+        for key, array in trajectory.observations.items():
+            expected = array[t] if is_token else np.zeros_like(array[0])
+            np.testing.assert_array_equal(batch.observations[key][b, i], expected)
+        assert batch.time[b, i] == (t if is_token else 0)
+        assert batch.is_first[b, i] == (is_token and trajectory.is_first[t])
+        left = trajectory.instruction.tolist() if is_token else []
+        assert batch.goals[b, i].tolist() == left + [NO_GOAL] * (MAX_INSTRUCTION - len(left))
+        has_previous = is_token and t > 0
+        expected = trajectory.actions[t - 1] if has_previous else no_action
+        np.testing.assert_array_equal(batch.previous_actions[b, i], expected)
+        assert batch.previous_rewards[b, i] == (trajectory.rewards[t - 1] if has_previous else 0)
+        if i < context:
+            assert batch.valid[b, i] == is_transition
+            expected = trajectory.actions[t] if is_transition else no_action
+            np.testing.assert_array_equal(batch.actions[b, i], expected)
+            assert batch.rewards[b, i] == (trajectory.rewards[t] if is_transition else 0)
+            assert batch.terminated[b, i] == (is_transition and trajectory.terminated[t])
+            assert batch.truncated[b, i] == (is_transition and trajectory.truncated[t])
+
+
+def test_a_window_by_hand():
+    """Goals 7 then 8 are reached at steps 1 and 3; rewards and goals of each token follow."""
+    trajectory = make_trajectory(0, 4)
+    trajectory.instruction[:] = [7, 8]
+    trajectory.rewards[:] = [0, 1, 0, 1]
+    trajectory.progress[:] = [0, 0, 1, 1, 2]
+    trajectory.terminated[3] = True
+    batch = sample(make_replay(trajectory, context=6), batch_size=1)
+    no = NO_GOAL
+    goals = [[7, 8, no], [7, 8, no], [8, no, no], [8, no, no], [no, no, no], [no, no, no], [no, no, no]]
+    assert batch.goals[0, :, :3].tolist() == goals
+    assert batch.previous_rewards[0].tolist() == [0, 0, 1, 0, 1, 0, 0]
+    assert batch.rewards[0].tolist() == [0, 1, 0, 1, 0, 0]
+    assert batch.valid[0].tolist() == [True] * 4 + [False] * 2
+    assert batch.token_valid[0].tolist() == [True] * 5 + [False] * 2
+    assert batch.terminated[0].tolist() == [False, False, False, True, False, False]
+    assert batch.time[0].tolist() == [0, 1, 2, 3, 4, 0, 0]
+
+
+@given(st.integers(1, 40), st.integers(1, 10), st.sampled_from(["some", "all", "all_or_nothing"]))
+def test_relabelled_windows_are_consistent(length, context, mode):
+    """The active goal moves on exactly after a reward, and previous rewards are the relabelled ones."""
+    trajectories = [make_trajectory(i, length, num_goals=3) for i in range(3)]
+    replay = make_replay(*trajectories, context=context)
+    batch = replay.sample(6, np.random.default_rng(length), mode, observed(*trajectories))
+    num_left = (batch.goals != NO_GOAL).sum(axis=2)
+    moved_on = num_left[:, :-1] - num_left[:, 1:]
+    np.testing.assert_array_equal(moved_on[batch.valid], batch.rewards[batch.valid])
+    was_start = batch.starts == 0
+    assert not batch.previous_rewards[was_start, 0].any()
+    np.testing.assert_array_equal(batch.previous_rewards[:, 1:], batch.rewards * batch.valid)
+    completed = batch.valid & (num_left[:, 1:] == 0)
+    np.testing.assert_array_equal(batch.terminated, completed)
+    assert not (batch.valid[:, 1:] & completed[:, :-1]).any()
+
+
+def test_relabelling_cuts_before_windows_are_drawn():
+    """The only goal that can be written is reached by step 9 of 17: the last window of 8 starts at step 2."""
+    long = make_trajectory(0, 17, num_goals=1)
+    trajectory = replace(long, events=np.array([[9, 15]], np.int32))
+    batch = make_replay(trajectory).sample(100, np.random.default_rng(0), "all", observed(trajectory))
+    assert set(batch.starts) == {0, 1, 2}
+    is_last = batch.starts == 2
+    np.testing.assert_array_equal(batch.terminated[:, -1], is_last)
+    np.testing.assert_array_equal(batch.rewards[:, -1], is_last)
+    assert batch.valid.all()
+
+
+def test_the_oldest_trajectories_leave_first():
+    trajectories = [make_trajectory(i, 10) for i in range(5)]
+    replay = make_replay(*trajectories, max_steps=35)
+    assert (replay.num_trajectories, replay.num_steps) == (3, 30)
+    assert replay.num_bytes == make_replay(*trajectories[2:]).num_bytes
+    assert replay.num_bytes > sum(trajectory.num_bytes for trajectory in trajectories[2:])
+    assert set(sample(replay, 100).trajectories) == {2, 3, 4}
+
+
+def test_the_newest_trajectory_stays_however_long_it_is():
+    replay = make_replay(make_trajectory(0, 10), make_trajectory(1, 50), max_steps=20)
+    assert (replay.num_trajectories, replay.num_steps) == (1, 50)
+
+
+def test_trajectories_are_drawn_uniformly_whatever_their_length():
+    batch = sample(make_replay(*(make_trajectory(i, 1 + 20 * i) for i in range(5))), batch_size=2000)
+    assert chisquare(np.bincount(batch.trajectories, minlength=5)).pvalue > 0.01
+
+
+def test_starts_are_drawn_uniformly_up_to_the_last_full_window():
+    batch = sample(make_replay(make_trajectory(0, 17), context=8), batch_size=2000)
+    counts = np.bincount(batch.starts)
+    assert len(counts) == 10
+    assert chisquare(counts).pvalue > 0.01
+    assert batch.valid.all()
+
+
+def test_the_generator_decides_everything():
+    trajectories = [make_trajectory(i, 60) for i in range(6)]
+    replay, statistics = make_replay(*trajectories), observed(*trajectories)
+    first, again, other = (
+        replay.sample(8, np.random.default_rng(seed), "some", statistics) for seed in (7, 7, 8)
+    )
+    for field, array in vars(first).items():
+        if field != "observations":
+            np.testing.assert_array_equal(array, getattr(again, field))
+    np.testing.assert_array_equal(first.observations["grid"], again.observations["grid"])
+    assert (first.starts != other.starts).any()
+
+
+def test_free_play_has_no_goals():
+    trajectory = make_trajectory(0, 20, num_goals=0)
+    replay = Replay(max_steps=100, context=4, max_instruction=0)
+    replay.add(trajectory)
+    assert sample(replay, batch_size=3, mode="all").goals.shape == (3, 5, 0)
+
+
+def test_an_empty_replay_cannot_be_sampled():
+    with pytest.raises(AssertionError, match="nothing to sample"):
+        sample(make_replay())
