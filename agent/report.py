@@ -1,7 +1,7 @@
 """From finished evaluation episodes to the figures people compare: success with intervals, causes of failure.
 
-Pure: trajectories in, frozen dataclasses out, JSON and Markdown from those. Knows no files, networks or terminals.
-Success is counted per episode. A rate without a trial is None ("no data"), never zero.
+Pure: trajectories in, frozen dataclasses and JSON out. Knows no files, networks, terminals. Success counts
+episodes, not steps. A rate without a trial is None ("no data"), never zero.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from store.errors import AmagoError
 if TYPE_CHECKING:
     from agent.config import Config
 
-NO_VALUE = "none"  # how `--set run.steps=none` takes a limit away: TOML has no word for it
+NO_VALUE = "none"  # what a field without a value is called: TOML has no word for it
 
 
 def resolve(preset: str, file: Path | None, named: Mapping[str, Any], assignments: Iterable[str]) -> Config:
@@ -52,12 +52,10 @@ def _parse_assignment(text: str) -> tuple[str, Any]:
 
 def _parse_value(text: str) -> Any:
     """A TOML literal (number, true, [1, 2], "text"), else the text itself."""
-    if text == NO_VALUE:
-        return None
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return _without_none(tomllib.loads(f"value = {text}")["value"])
     except tomllib.TOMLDecodeError:
-        return text
+        return _without_none(text)
 
 
 def _from_toml(path: Path, text: str) -> dict[str, Any]:
@@ -78,6 +76,10 @@ def _from_run_record(path: Path, text: str) -> dict[str, Any]:
 def _flatten(sections: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     for section, content in sections.items():
         if isinstance(content, dict):
-            yield from ((f"{section}.{key}", value) for key, value in content.items())
+            yield from ((f"{section}.{key}", _without_none(value)) for key, value in content.items())
         else:
             yield section, content
+
+
+def _without_none(value: Any) -> Any:
+    return None if value == NO_VALUE else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -22,11 +23,18 @@ def remark(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def command_line() -> str:
+    """What was typed, quoted so that it can be pasted."""
+    return shlex.join(["amago", *sys.argv[1:]])
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns aligned with two spaces between, no box and no colour: reads the same in a file and on a screen."""
+    """Columns aligned with two spaces between; no box, no colour: the same in a file as on a screen."""
     lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    padded = (
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+    )
     return "\n".join(line.rstrip() for line in padded)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def check_name(kind: str, text: str, known: Iterable[str], see: str) -> str:
-    """`text` when it is known, else an AmagoError with the nearest names; `see` is the command that lists them."""
+    """`text` when it is known, else an AmagoError with the nearest names; the command `see` lists them."""
     from store.errors import AmagoError
 
     known = list(known)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from amago_cli.configure import NO_VALUE
+
 if TYPE_CHECKING:
     from agent.config import Config
 
@@ -31,12 +33,11 @@ def _section(name: str, content: dict[str, Any], comments: dict[str, str]) -> st
 
 
 def _line(section: str, key: str, value: Any, comments: dict[str, str]) -> str:
-    # TOML has no null: a field without a value is shown, but commented out.
-    line = f"# {key} = none" if value is None else f"{key} = {literal(value)}"
+    line = f"{key} = {literal(value)}"
     comment = comments.get(f"{section}.{key}")
     return f"{line:<40}  # {comment}" if comment else line
 
 
 def literal(value: Any) -> str:
     """A TOML literal: JSON's, which for text, numbers, booleans and lists of them is also TOML's."""
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(NO_VALUE if value is None else value, ensure_ascii=False)

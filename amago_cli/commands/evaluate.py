@@ -1,0 +1,93 @@
+"""`amago eval`: success of a checkpoint in held-out worlds, with the random policy beside."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from amago_cli import evaluation, options
+from amago_cli.displays import choose_display
+from amago_cli.exit_codes import ExitCode
+from amago_cli.output import print_json, remark, table
+from amago_cli.signals import stop_on_signals
+from store.errors import AmagoError
+
+if TYPE_CHECKING:
+    from agent.report import EvalReport
+
+MAX_ROWS = 30  # instructions shown on the screen; the report has them all
+
+Suite = Literal["instructions", "achievements", "paper"]
+
+
+def evaluate(
+    checkpoint: Annotated[
+        str,
+        typer.Option(
+            help="A run (its latest checkpoint), RUN@best, RUN@STEP, or the path of a checkpoint.",
+            metavar="RUN|PATH",
+            autocompletion=options.complete_run,
+        ),
+    ],
+    goals: Annotated[
+        list[str] | None, typer.Option(help="An instruction to evaluate; repeatable.", metavar="TEXT")
+    ] = None,
+    suite: Annotated[Suite | None, typer.Option(help="A set of instructions to evaluate.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="Instructions drawn by suite 'instructions'.")] = 50,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes per instruction.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of worlds and actions.")] = 0,
+    device: Annotated[options.Device, typer.Option(help="Where the networks run.")] = "auto",
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="Take the likeliest action instead of sampling.")
+    ] = False,
+    no_random: Annotated[
+        bool, typer.Option("--no-random", help="Leave out the random policy beside.")
+    ] = False,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Exit with 7 if less than this share of all episodes succeeds."),
+    ] = None,
+    as_json: options.AsJson = False,
+    runs_dir: options.RunsDir = options.DEFAULT_RUNS_DIR,
+) -> None:
+    """Evaluate a checkpoint: amago eval --checkpoint RUN."""
+    if suite and goals:
+        raise AmagoError("give --suite or --goals, not both")
+    display = choose_display(sys.stderr)
+    display.note(f"loading checkpoint {checkpoint} ...")
+    subject = evaluation.find_subject(runs_dir, checkpoint)
+    tasks = evaluation.choose_tasks(subject.config, goals or [], suite, count, seed)
+    settings = evaluation.Settings(episodes, seed, device, greedy, beside_random=not no_random)
+    with stop_on_signals(display.note, "stopping: reporting the finished episodes") as stop:
+        report, trajectories = evaluation.run(subject, tasks, settings, display, stop.event)
+    display.close()
+    print_report(report, as_json=as_json)
+    for file in evaluation.save(subject, report, trajectories):
+        remark(f"written: {file}")
+    if stop.event.is_set():
+        raise typer.Exit(stop.exit_code)
+    _gate(report, fail_under)
+
+
+def print_report(report: EvalReport, *, as_json: bool) -> None:
+    """The figures on stdout."""
+    from agent.report import to_json
+    from agent.report_text import goal_rows, instruction_rows
+
+    if as_json:
+        print_json(to_json(report))
+        return
+    header, rows = instruction_rows(report)
+    shown = rows if len(rows) <= MAX_ROWS else rows[-1:]
+    about = report.header
+    print(f"{about.checkpoint} ({about.rule}), step {about.step:,}, {about.policy} actions, {about.worlds}")
+    print(f"\n{table(header, shown)}\n\n{table(*goal_rows(report))}\n")
+
+
+def _gate(report: EvalReport, fail_under: float | None) -> None:
+    rate = report.agent.success.rate
+    if fail_under is not None and rate is not None and rate < fail_under:
+        remark(f"amago: success {rate:.1%} is under {fail_under:.1%}")
+        raise typer.Exit(ExitCode.BELOW_THRESHOLD)

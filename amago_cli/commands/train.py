@@ -1,0 +1,103 @@
+"""`amago train`: from options to a configuration, then a new or a resumed run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from amago_cli import configure, options, train_options, training
+from amago_cli.displays import Display, choose_display
+from store.errors import AmagoError
+
+RESUMABLE = ("steps", "minutes", "device")  # named options that may come with --resume
+NEW_RUN_ONLY = ("run", "config", "show_config", "dry_run")
+
+
+def train(
+    ctx: typer.Context,
+    environment: train_options.Environment = None,
+    goals: train_options.Goals = None,
+    observation: train_options.Observation = None,
+    engine: train_options.Engine = None,
+    run: train_options.Run = None,
+    resume: train_options.Resume = None,
+    steps: train_options.Steps = None,
+    minutes: train_options.Minutes = None,
+    seed: train_options.Seed = None,
+    device: train_options.Device = None,
+    actors: train_options.Actors = None,
+    workers: train_options.Workers = None,
+    deterministic: train_options.Deterministic = None,
+    relabel: train_options.Relabel = None,
+    actor: train_options.Actor = None,
+    critic: train_options.Critic = None,
+    preset: train_options.Preset = "small",
+    config: train_options.ConfigFile = None,
+    assignments: train_options.Assignments = None,
+    show_config: train_options.ShowConfig = False,
+    dry_run: train_options.DryRun = False,
+    as_json: options.AsJson = False,
+    runs_dir: options.RunsDir = options.DEFAULT_RUNS_DIR,
+) -> None:
+    """Train an agent: amago train crafter --goals "stone pickaxe, collect iron"."""
+    given = [name for name in train_options.KEYS if ctx.params[name] is not None]
+    named = {train_options.KEYS[name]: ctx.params[name] for name in given}
+    display = choose_display(sys.stdout, as_json=as_json)
+    if resume is not None:
+        _refuse_beside_resume([*given, *(name for name in NEW_RUN_ONLY if ctx.params[name])])
+        _resume(runs_dir, resume, named, assignments or [], display)
+        return
+    if environment is None and config is None and not show_config:
+        raise AmagoError("say what to play: `amago train crafter`; `amago envs` lists what there is")
+    quiet = show_config or dry_run
+    if not quiet:
+        display.note(f"setting up {environment or config} ...")
+    resolved = configure.resolve(preset, config, named, assignments or [])
+    if show_config:
+        print(_explained(resolved))
+        return
+    task = training.describe_task(resolved)
+    if dry_run:
+        print(_checked(resolved, task))
+        return
+    display.note(task)
+    training.start(resolved, preset, runs_dir, run, display)
+
+
+def _resume(
+    runs_dir: Path, name: str, named: dict[str, Any], assignments: list[str], display: Display
+) -> None:
+    from store.runs import open_run
+
+    paths = open_run(runs_dir, name)
+    display.note(f"setting up run {paths.name} ...")
+    config = training.resumed_config(paths, named, assignments)
+    display.note(training.describe_task(config))
+    training.resume(config, paths, display)
+
+
+def _refuse_beside_resume(given: list[str]) -> None:
+    """A resumed run keeps its configuration: silently ignoring an option would be worse than refusing it."""
+    wrong = [name for name in given if name not in RESUMABLE]
+    if wrong:
+        allowed = "--steps, --minutes, --device and --set run.KEY=VALUE"
+        raise AmagoError(f"{' and '.join(wrong)} cannot be given with --resume, which takes only {allowed}")
+
+
+def _explained(config: Any) -> str:
+    """Every field with its value and its meaning."""
+    from agent.config import keys
+    from amago_cli.toml_text import to_toml
+
+    return to_toml(config, keys())
+
+
+def _checked(config: Any, task: str) -> str:
+    """The configuration as a file for --config, with what it means in comments."""
+    from amago_cli.estimates import describe_replay
+    from amago_cli.toml_text import to_toml
+
+    return f"# {task}\n# {describe_replay(config)}\n\n{to_toml(config)}"

@@ -1,0 +1,137 @@
+"""Start a new training run or resume one: lock, signals, display, last words.
+
+The training itself is `agent.train`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from amago_cli.configure import parse_assignments
+from amago_cli.displays import Display
+from amago_cli.options import DEFAULT_RUNS_DIR
+from amago_cli.output import command_line, count, duration
+from amago_cli.signals import Stop, stop_on_signals
+from amago_cli.suggest import check_name
+from store.errors import AmagoError
+
+if TYPE_CHECKING:
+    from agent.config import Config
+    from agent.train import Outcome
+    from store.layout import RunPaths
+
+
+def start(config: Config, preset: str, runs_dir: Path, name: str | None, display: Display) -> None:
+    """Create the run and train it. Raises typer.Exit(130 or 143) after a stop by signal."""
+    from store.runs import create_run
+
+    with stop_on_signals(display.note, "stopping: writing a checkpoint") as stop:
+        display.note("loading torch ...")
+        import agent.train  # noqa: F401  # before the run exists: a broken installation leaves no empty run behind
+
+        extra = {"command": command_line(), "preset": preset}
+        paths = create_run(runs_dir, name, config.model_dump(mode="json"), extra)
+        _train(config, paths, display, stop, resume=False)
+
+
+def resume(config: Config, paths: RunPaths, display: Display) -> None:
+    """Train on where the run stopped, within a budget that may have changed."""
+    with stop_on_signals(display.note, "stopping: writing a checkpoint") as stop:
+        display.note("loading torch ...")
+        _train(config, paths, display, stop, resume=True)
+
+
+def describe_task(config: Config) -> str:
+    """What will be trained, as understood. AmagoError for an unknown environment or goal."""
+    from agent.catalog import ENVIRONMENTS
+    from agent.goals.grammar import parse_instruction
+    from agent.goals.vocabulary import GOALS
+
+    check_name("environment", config.env.name, ENVIRONMENTS, "amago envs")
+    if not config.task.goals.strip():
+        return f"{config.env.name}, no goals given: instructions are drawn from all goals"
+    names = [GOALS[goal].name for goal in parse_instruction(config.task.goals)]
+    wanted = ", ".join(f"{number}. {name}" for number, name in enumerate(names, 1))
+    share = f"{config.task.wanted_share:.0%}"
+    return f"{config.env.name}, goals in this order: {wanted} (in {share} of the rollouts)"
+
+
+def resumed_config(paths: RunPaths, named: Mapping[str, Any], assignments: Iterable[str]) -> Config:
+    """The run's own configuration with changes to its `run.*` fields; AmagoError for any other change."""
+    from agent.config import from_mapping, override
+    from store.runs import read_config
+
+    changes = {**named, **parse_assignments(assignments)}
+    fixed = [key for key in changes if not key.startswith("run.")]
+    if fixed:
+        raise AmagoError(f"a resumed run keeps its {', '.join(fixed)}; only run.* can change with --resume")
+    return override(from_mapping(read_config(paths)["config"]), changes)
+
+
+def _train(config: Config, paths: RunPaths, display: Display, stop: Stop, *, resume: bool) -> None:
+    from agent.train import train
+    from store.lock import RunLock
+
+    with RunLock(paths):
+        if resume:
+            _record_budget(paths, config)
+        display.record(
+            "start", run=paths.name, path=paths.root, resume=resume, config=config.model_dump(mode="json")
+        )
+        display.note(f"{'resuming' if resume else 'training'} run {paths.name} in {paths.root}")
+        try:
+            outcome = train(config, paths, resume=resume, notify=display, stop=stop.event)
+        finally:
+            display.close()
+    _say_outcome(outcome, paths, display)
+    if stop.event.is_set():
+        raise typer.Exit(stop.exit_code)
+
+
+def _record_budget(paths: RunPaths, config: Config) -> None:
+    """The budget of the last resume becomes the run's, so that the next resume need not repeat it."""
+    from store.atomic import write_json
+    from store.runs import read_config
+
+    record = read_config(paths)
+    mapping = config.model_dump(mode="json")
+    if record["config"] != mapping:
+        write_json(paths.config, {**record, "config": mapping})
+
+
+def _say_outcome(outcome: Outcome, paths: RunPaths, display: Display) -> None:
+    reasons = {
+        "steps": "its steps are done",
+        "minutes": "its minutes are over",
+        "stopped": "stopped on request",
+    }
+    display.record(
+        "end",
+        run=paths.name,
+        reason=outcome.reason,
+        step=outcome.step,
+        update=outcome.update,
+        elapsed=outcome.elapsed,
+        checkpoint=outcome.checkpoint,
+    )
+    reached = f"{count(outcome.step, 'step')} and {count(outcome.update, 'update')}"
+    display.note(f"run {paths.name}: {reasons[outcome.reason]}: {reached} in {duration(outcome.elapsed)}")
+    display.note(f"checkpoint: {outcome.checkpoint}")
+    display.note("next:")
+    for command in _next_commands(outcome, paths):
+        display.note(f"  {command}")
+
+
+def _next_commands(outcome: Outcome, paths: RunPaths) -> list[str]:
+    elsewhere = paths.root.parent != DEFAULT_RUNS_DIR.resolve()
+    where = f" --runs-dir {shlex.quote(str(paths.root.parent))}" if elsewhere else ""
+    more = {"steps": f" --steps {2 * outcome.step}", "minutes": f" --minutes {2 * outcome.elapsed / 60:.0f}"}
+    return [
+        f"amago eval --checkpoint {paths.name}{where}",
+        f"amago train --resume {paths.name}{more.get(outcome.reason, '')}{where}",
+    ]
