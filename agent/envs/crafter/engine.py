@@ -1,16 +1,18 @@
 """What a Crafter engine is: the game alone, without goals, rewards, time limit, spaces or pictures.
 
-Two engines keep this contract and must play the same game in lock step: `PackageEngine` on the published package and a
-compiled one. What the package leaves open is settled here:
+Two engines keep this contract and must play the same game in lock step: `PackageEngine` on the published
+package and a compiled one. What the package leaves open is settled here:
 
-- The world's random stream is `numpy.random.RandomState(seed)`; world generation and play draw from it, nothing else does.
-- The creatures of a chunk are kept in order of insertion (entering a chunk, by birth or by a move, appends; leaving keeps
-  the order of the rest). The package keeps them in sets ordered by memory address, which makes it irreproducible.
+- The world's random stream is `numpy.random.RandomState(seed)`; world generation and play draw from it,
+  nothing else does.
+- The creatures of a chunk are kept in order of insertion (entering a chunk, by birth or by a move, appends;
+  leaving keeps the order of the rest). The package keeps them in sets ordered by memory address, which makes
+  it irreproducible.
 - Nothing is drawn, so no random number is ever spent on night noise.
 - Cells of the view beyond the border of the 64x64 world are OFF_MAP, on every side.
 
-The cause of death is what brought health to zero within the step: an update of a zombie or an arrow, else lava if the
-player stands on lava, else the first empty need in the order food, drink, energy.
+The cause of death is what brought health to zero within the step: an update of a zombie or an arrow, else
+lava if the player stands on lava, else the first empty need in the order food, drink, energy.
 """
 
 from typing import Protocol
@@ -19,8 +21,6 @@ import numpy as np
 
 WORLD_SIZE = 64
 VIEW_SHAPE = (9, 7)  # columns (x, to the right), rows (y, downwards)
-NUM_ACTIONS = 17
-MAX_SEED = 2**31 - 1  # seeds lie in 0 <= seed < MAX_SEED
 
 ITEMS = (
     "health",
@@ -63,6 +63,8 @@ ACTIONS = (
 )
 """Names of the actions, by number."""
 
+NUM_ACTIONS = len(ACTIONS)
+
 FACINGS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 """Steps (dx, dy) by facing number: left, right, up, down."""
 
@@ -76,27 +78,53 @@ class Engine(Protocol):
     Arrays belong to the engine and are overwritten by the next step: whoever keeps one copies it.
     """
 
-    view: np.ndarray
-    """(9, 7) uint8 texture ids; view[i, j] is the cell (x - 4 + i, y - 3 + j), so the player is at view[4, 3]."""
-    facing: int
-    """Index into FACINGS."""
-    inventory: np.ndarray
-    """(16,) uint8 counts in the order of ITEMS."""
-    position: np.ndarray
-    """(2,) uint8, the player's x (to the right) and y (downwards), each 0..63."""
-    daylight: float
-    """0 (dark) .. 1 (bright), as the game computes it."""
-    achievements: np.ndarray
-    """(22,) int32, how often each achievement was reached since reset, in the package's (alphabetic) order."""
-    dead: bool
-    """Whether health is zero; stepping on is then an error of the caller."""
-    death_cause: str
-    """One of DEATH_CAUSES."""
-    sleeping: bool
-    """Whether the player is asleep."""
+    @property
+    def view(self) -> np.ndarray:
+        """(9, 7) uint8 texture ids; view[i, j] is the cell (x - 4 + i, y - 3 + j)."""
+        ...
+
+    @property
+    def facing(self) -> int:
+        """Index into FACINGS."""
+        ...
+
+    @property
+    def inventory(self) -> np.ndarray:
+        """(16,) uint8 counts in the order of ITEMS."""
+        ...
+
+    @property
+    def position(self) -> np.ndarray:
+        """(2,) uint8, the player's x (to the right) and y (downwards), each 0..63."""
+        ...
+
+    @property
+    def daylight(self) -> float:
+        """0 (dark) .. 1 (bright), as the game computes it."""
+        ...
+
+    @property
+    def achievements(self) -> np.ndarray:
+        """(22,) int32, how often each achievement was reached since reset, in the package's order."""
+        ...
+
+    @property
+    def dead(self) -> bool:
+        """Whether health is zero; stepping on is then an error of the caller."""
+        ...
+
+    @property
+    def death_cause(self) -> str:
+        """One of DEATH_CAUSES."""
+        ...
+
+    @property
+    def sleeping(self) -> bool:
+        """Whether the player is asleep."""
+        ...
 
     def reset(self, seed: int) -> None:
-        """Build the world of `seed` (0 <= seed < MAX_SEED); the same seed gives the same world and the same game."""
+        """Build the world of `seed` (0 <= seed < 2**31 - 1); one seed always gives the same game."""
         ...
 
     def step(self, action: int) -> None:

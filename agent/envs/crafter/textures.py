@@ -1,12 +1,13 @@
 """Texture ids of Crafter's local view: what one byte of the symbolic observation means.
 
-A cell shows a material (the ground) and perhaps an object on it. Objects are drawn with holes through which the ground
-is seen, so a picture can be redrawn exactly only if both are known. One byte holds both:
+A cell shows a material (the ground) and perhaps an object on it. Objects are drawn with holes through which
+the ground is seen, so a picture can be redrawn exactly only if both are known. One byte holds both:
 
     texture id = NUM_MATERIALS * object id + material id
 
-Hence 0 is a cell off the map, 1..12 are bare materials (Crafter's own material numbers), and everything from 13 on is an
-object on some ground. `split` takes ids apart, which also lets a network embed the two parts separately.
+Hence 0 is a cell off the map, 1..12 are bare materials (Crafter's own material numbers), and everything from
+13 on is an object on some ground. `split` takes ids apart, which also lets a network embed the two parts
+separately.
 
 This module knows names and numbers only: no picture, no game rule.
 """

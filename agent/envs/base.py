@@ -1,0 +1,90 @@
+"""What every environment is asked to play, and what it says about itself.
+
+An environment of ours is a `gymnasium.Env` with the attributes `name`, `max_steps` and `max_instruction` (0
+if it knows no goals). `reset` takes the world's seed and, in its options, an instruction; the info of a step
+may hold `achieved` (goal ids reached by it), `progress` (finished subgoals) and, at the end, `cause`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from agent.envs.spaces import space_from_json, space_to_json
+
+MAX_SEED = 2**31 - 1
+"""World seeds lie in 0 <= seed < MAX_SEED."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One attempt to play: a world, and an instruction in it (empty: free play)."""
+
+    seed: int
+    instruction: tuple[int, ...] = ()
+    wanted: bool = False
+    split: str = "train"
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """What a policy has to know of an environment; stored with every checkpoint."""
+
+    name: str
+    observation_space: gymnasium.Space
+    action_space: gymnasium.Space
+    max_steps: int
+    max_instruction: int
+
+    @property
+    def goals(self) -> bool:
+        """Whether the environment takes instructions."""
+        return self.max_instruction > 0
+
+    @classmethod
+    def from_env(cls, env: gymnasium.Env) -> "EnvSpec":
+        """The spec of an environment that keeps the conventions of this module."""
+        name, max_steps, max_instruction = (
+            env.get_wrapper_attr(attribute) for attribute in ("name", "max_steps", "max_instruction")
+        )
+        return cls(name, env.observation_space, env.action_space, max_steps, max_instruction)
+
+    def to_json(self) -> dict[str, Any]:
+        """The spec in JSON's own types."""
+        spaces = ("observation_space", "action_space")
+        return {key: space_to_json(value) if key in spaces else value for key, value in vars(self).items()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "EnvSpec":
+        """The spec that `to_json` described."""
+        spaces = {key: space_from_json(data[key]) for key in ("observation_space", "action_space")}
+        return cls(**{**data, **spaces})
+
+    def differences(self, other: "EnvSpec") -> list[str]:
+        """Every way in which `other` differs, one readable line each: "max_steps: 2500 against 1000"."""
+        mine, theirs = _flat(self.to_json()), _flat(other.to_json())
+        return [
+            f"{key}: {mine.get(key, 'nothing')} against {theirs.get(key, 'nothing')}"
+            for key in dict.fromkeys([*mine, *theirs])
+            if mine.get(key) != theirs.get(key)
+        ]
+
+
+def train_seed(rng: np.random.Generator) -> int:
+    """The seed of a world to train on: an even number."""
+    return 2 * int(rng.integers(MAX_SEED // 2))
+
+
+def held_out_seed(rng: np.random.Generator) -> int:
+    """The seed of a world kept for evaluation: an odd number, hence never one to train on."""
+    return train_seed(rng) + 1
+
+
+def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested mappings as one, with keys like "observation_space.view.shape"."""
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        path = prefix if key == "spaces" else f"{prefix}.{key}".lstrip(".")
+        flat.update(_flat(value, path) if isinstance(value, dict) else {path: value})
+    return flat
