@@ -279,12 +279,24 @@ def pick_probabilities(weights: Sequence[float]) -> list[float]:
     return mixture
 
 
-@pytest.mark.parametrize("weights", [[3.0, 1.0, 20.0, 4.0, 2.0, 10.0, 0.5], [2.0, 2.0], [1.0, 5.0, 1e-3]])
+@pytest.mark.parametrize("weights", [[3.0, 1.0, 20.0, 4.0, 2.0, 10.0, 0.5], [2.0, 2.0], [1.0, 9.0, 10.0, 10.5]])
 def test_pick_follows_the_mixture_of_the_four_readings(weights):
     rng = np.random.default_rng(1)
-    counts = Counter(pick(np.array(weights), rng) for _ in range(5000))
-    expected = np.array(pick_probabilities(weights)) * 5000
+    counts = Counter(pick(np.array(weights), rng) for _ in range(10_000))
+    expected = np.array(pick_probabilities(weights)) * 10_000
     assert chisquare([counts[i] for i in range(len(weights))], expected).pvalue > 0.01
+
+
+def test_the_second_pick_is_one_of_what_the_first_left():
+    weights = [1.0, 2.0, 5.0, 10.0]
+    expected = {}
+    for i, first in enumerate(pick_probabilities(weights)):
+        rest = [j for j in range(4) if j != i]
+        seconds = pick_probabilities([weights[j] for j in rest])
+        expected |= {(i, j): 5000 * first * second for j, second in zip(rest, seconds, strict=True)}
+    rng = np.random.default_rng(4)
+    counts = Counter(tuple(pick_distinct(np.array(weights), 2, rng).tolist()) for _ in range(5000))
+    assert chisquare([counts[pair] for pair in expected], list(expected.values())).pvalue > 0.01
 
 
 def test_equal_weights_favour_no_position():
