@@ -279,7 +279,9 @@ def pick_probabilities(weights: Sequence[float]) -> list[float]:
     return mixture
 
 
-@pytest.mark.parametrize("weights", [[3.0, 1.0, 20.0, 4.0, 2.0, 10.0, 0.5], [2.0, 2.0], [1.0, 9.0, 10.0, 10.5]])
+@pytest.mark.parametrize(
+    "weights", [[3.0, 1.0, 20.0, 4.0, 2.0, 10.0, 0.5], [2.0, 2.0], [1.0, 9.0, 10.0, 10.5]]
+)
 def test_pick_follows_the_mixture_of_the_four_readings(weights):
     rng = np.random.default_rng(1)
     counts = Counter(pick(np.array(weights), rng) for _ in range(10_000))
