@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 MAX_TEXT_BYTES = 64
-_STORABLE_KINDS = "buif"  # bool, unsigned, signed, floating
+STORABLE_KINDS = "buif"  # bool, unsigned, signed, floating
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,14 +102,14 @@ def _check_arrays(trajectory: Trajectory, steps: int) -> None:
             field,
             "the name must not be empty, '.' or hold '/'",
         )
-        _require(array.dtype.kind in _STORABLE_KINDS, field, f"type {array.dtype} cannot be stored")
+        _require(array.dtype.kind in STORABLE_KINDS, field, f"type {array.dtype} cannot be stored")
         _require(
             array.ndim >= 1 and len(array) == steps + 1,
             field,
             f"needs {steps + 1} rows, has shape {array.shape}",
         )
     actions = trajectory.actions
-    _require(actions.dtype.kind in _STORABLE_KINDS, "actions", f"type {actions.dtype} cannot be stored")
+    _require(actions.dtype.kind in STORABLE_KINDS, "actions", f"type {actions.dtype} cannot be stored")
     _require(
         actions.ndim in (1, 2) and len(actions) == steps,
         "actions",

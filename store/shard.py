@@ -1,0 +1,73 @@
+"""The format of a rollout shard: some trajectories in one HDF5 file that never changes once published.
+
+    index                  one row per trajectory, see INDEX_DTYPE
+    instruction, events    goal ids (n) and reached goals (E, 2) of all trajectories, end to end
+    observations/<name>, is_first, progress        T+1 rows per trajectory, end to end
+    actions, rewards, terminated, truncated        T rows per trajectory, end to end
+    environment            JSON text that describes the environment
+    attributes             kind, schema_version, split
+
+Only lengths are stored; where a trajectory begins follows by summing them, so the two cannot disagree. This
+module makes the content of a shard; it does not know where shards lie or when they are written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import h5py
+import numpy as np
+
+from store.atomic import to_json
+from store.hdf5 import FILE_VERSIONS, write_array
+from store.layout import SCHEMA_VERSION
+from store.trajectory import MAX_TEXT_BYTES, Trajectory
+
+KIND = "amago rollouts"
+
+INDEX_DTYPE = np.dtype(
+    [
+        ("number", "<i8"),
+        ("seed", "<i8"),
+        ("actor", "<i8"),
+        ("wanted", "?"),
+        ("policy_update", "<i8"),
+        ("step", "<i8"),
+        ("epsilon", "<f8"),
+        ("length", "<i8"),  # T
+        ("num_subgoals", "<i8"),  # n
+        ("num_events", "<i8"),  # E
+        ("progress", "<i8"),  # subgoals finished at the end
+        ("ret", "<f8"),  # sum of the rewards
+        ("environment", f"S{MAX_TEXT_BYTES}"),
+        ("cause", f"S{MAX_TEXT_BYTES}"),
+    ]
+)
+
+STATE_FIELDS = ("is_first", "progress")  # T+1 rows
+STEP_FIELDS = ("actions", "rewards", "terminated", "truncated")  # T rows
+
+
+def encode_shard(trajectories: Sequence[Trajectory], split: str, spec: dict[str, Any]) -> bytes:
+    """The file as bytes: made in memory, so that HDF5 never meets a full disk with a file half written."""
+    with h5py.File("shard", "w", driver="core", backing_store=False, libver=FILE_VERSIONS) as file:
+        file.attrs.update({"kind": KIND, "schema_version": SCHEMA_VERSION, "split": split})
+        file["environment"] = json.dumps(to_json(spec))
+        write_array(file, "index", np.array([_record(each) for each in trajectories], INDEX_DTYPE))
+        for name in trajectories[0].observations:
+            rows = [trajectory.observations[name] for trajectory in trajectories]
+            write_array(file, f"observations/{name}", np.concatenate(rows))
+        for name in (*STATE_FIELDS, *STEP_FIELDS, "instruction", "events"):
+            write_array(file, name, np.concatenate([getattr(each, name) for each in trajectories]))
+        file.flush()
+        return file.id.get_file_image()
+
+
+def _record(trajectory: Trajectory) -> tuple[Any, ...]:
+    info = trajectory.info
+    origin = (info.number, info.seed, info.actor, info.wanted, info.policy_update, info.step, info.epsilon)
+    sizes = (trajectory.length, len(trajectory.instruction), len(trajectory.events))
+    outcome = (int(trajectory.progress[-1]), trajectory.ret)
+    return (*origin, *sizes, *outcome, info.environment.encode(), info.cause.encode())
