@@ -30,7 +30,7 @@ class Display(Protocol):
 
     def __call__(self, report: Report) -> None: ...
     def note(self, text: str) -> None: ...
-    def record(self, kind: str, **fields: Any) -> None: ...
+    def record(self, record: str, /, **fields: Any) -> None: ...
     def close(self) -> None: ...
 
 
@@ -61,7 +61,7 @@ class PlainDisplay:
         """A line for people."""
         self._write(text + "\n")
 
-    def record(self, kind: str, **fields: Any) -> None:
+    def record(self, record: str, /, **fields: Any) -> None:
         """A record for programs, which people do not see."""
 
     def close(self) -> None:
@@ -122,11 +122,11 @@ class JsonDisplay(PlainDisplay):
         """Remarks for people go to stderr."""
         remark(text)
 
-    def record(self, kind: str, **fields: Any) -> None:
+    def record(self, record: str, /, **fields: Any) -> None:
         """One line."""
         from store.atomic import to_json
 
-        self._write(json.dumps(to_json({"type": kind, **fields}), allow_nan=False) + "\n")
+        self._write(json.dumps(to_json({"type": record, **fields}), allow_nan=False) + "\n")
 
 
 def report_lines(report: Progress | EvalProgress) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from amago_cli.output import size
@@ -20,9 +21,7 @@ def describe_replay(config: Config) -> str:
     import psutil
 
     needed, free = replay_bytes(config), psutil.virtual_memory().available
-    text = (
-        f"replay: {size(needed)} of memory when full ({config.replay.max_steps:,} steps), {size(free)} free"
-    )
+    text = f"replay: {size(needed)} of memory when full, {size(free)} free"
     return text if needed < free else f"{text}: too little, lower replay.max_steps"
 
 
@@ -41,10 +40,5 @@ def observation_bytes(space: gymnasium.Space) -> int:
 
     if isinstance(space, Dict):
         return sum(observation_bytes(part) for part in space.values())
-    return space.dtype.itemsize * int(_product(space.shape))
-
-
-def _product(shape: tuple[int, ...] | None) -> int:
-    from math import prod
-
-    return prod(shape or ())
+    assert space.dtype is not None and space.shape is not None, space
+    return space.dtype.itemsize * prod(space.shape)

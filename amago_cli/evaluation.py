@@ -101,10 +101,8 @@ def run(
     if settings.beside_random and not stop.is_set():
         beside = _play(subject, None, tasks, settings, display, stop)
     header = _header(subject, tasks, settings, trajectories, time.monotonic() - start, stop.is_set())
-    figures = summarise(trajectories, tasks.instructions)
-    return EvalReport(
-        header, figures, summarise(beside, tasks.instructions) if beside else None
-    ), trajectories
+    agent, random = (summarise(played, tasks.instructions) for played in (trajectories, beside))
+    return EvalReport(header, agent, random if beside else None), trajectories
 
 
 def save(subject: Subject, report: EvalReport, trajectories: list[Trajectory]) -> list[Path]:

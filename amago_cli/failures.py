@@ -13,7 +13,7 @@ from amago_cli.exit_codes import ExitCode
 
 
 def run_guarded(call: Callable[[], object], *, debug: bool) -> int:
-    """Call, and return the exit code; `debug` prints the traceback of an unexpected error instead of saving it."""
+    """Call, and return the exit code; `debug` prints the traceback of an unexpected error on the spot."""
     from store.errors import AmagoError
 
     try:

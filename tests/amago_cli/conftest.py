@@ -1,0 +1,176 @@
+"""Runs the command in this process, with stand-ins for the parts that train and play."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agent.progress import EvalProgress, Event, Progress, Tally
+from store.trajectory import Trajectory, TrajectoryInfo
+
+
+@dataclass
+class Result:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def amago(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., Result]:
+    """Call `amago` with arguments, in an empty working directory."""
+    from amago_cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["amago", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return Result(code, captured.out, captured.err)
+
+    return call
+
+
+PROGRESS = Progress(
+    phase="learning",
+    step=41_216,
+    update=322,
+    rollouts=37,
+    steps_per_second=812.3,
+    updates_per_second=6.34,
+    elapsed=62.0,
+    remaining=121.0,
+    fraction=0.34,
+    success=Tally(3, 40),
+    wanted=Tally(3, 20),
+    subgoals=(("collect sapling", Tally(12, 20)), ("place plant", Tally(0, 0))),
+    losses={"critic": float("nan")},
+)
+
+
+@pytest.fixture
+def progress() -> Progress:
+    """A report in the middle of a run; one of its goals had no trial yet, one of its losses is not finite."""
+    return PROGRESS
+
+
+@dataclass
+class Outcome:
+    """As `agent.train.Outcome`."""
+
+    reason: str
+    step: int
+    update: int
+    elapsed: float
+    checkpoint: Path
+
+
+@dataclass
+class FakeTraining:
+    """Stands for `agent.train`: remembers its calls, reports once, ends as told."""
+
+    reason: str = "steps"
+    during: Callable[[], None] = lambda: None
+    error: Exception | None = None
+    calls: list[dict[str, Any]] = field(default_factory=list)
+
+    def train(self, config: Any, paths: Any, *, resume: bool, notify: Any, stop: Any) -> Outcome:
+        self.calls.append({"config": config, "paths": paths, "resume": resume})
+        if self.error:
+            raise self.error
+        notify(PROGRESS)
+        notify(Event("warning", "a worker was replaced"))
+        self.during()
+        reason = "stopped" if stop.is_set() else self.reason
+        return Outcome(reason, 1000, 7, 90.0, paths.checkpoint(1000))
+
+
+@pytest.fixture
+def training(monkeypatch: pytest.MonkeyPatch) -> FakeTraining:
+    """`agent.train` replaced."""
+    fake = FakeTraining()
+    module = types.ModuleType("agent.train")
+    module.train = fake.train  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "agent.train", module)
+    return fake
+
+
+@dataclass
+class FakeEvaluation:
+    """Stands for `agent.evaluate`: the agent completes every instruction, the random policy none."""
+
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    during: Callable[[], None] = lambda: None
+
+    def evaluate(
+        self,
+        checkpoint: Path | None,
+        config: Any,
+        instructions: list[tuple[int, ...]],
+        *,
+        notify: Any,
+        stop: Any,
+        **how: Any,
+    ) -> list[Trajectory]:
+        self.calls.append({"checkpoint": checkpoint, "instructions": instructions, **how})
+        notify(EvalProgress(1, 2, 3.0))
+        self.during()
+        episodes = range(1 if stop.is_set() else how["episodes"])
+        return [
+            episode(ids, len(ids) if checkpoint else 0, 2 * n + 1) for ids in instructions for n in episodes
+        ]
+
+
+@pytest.fixture
+def evaluation(monkeypatch: pytest.MonkeyPatch) -> FakeEvaluation:
+    """`agent.evaluate` replaced."""
+    fake = FakeEvaluation()
+    module = types.ModuleType("agent.evaluate")
+    module.evaluate = fake.evaluate  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "agent.evaluate", module)
+    return fake
+
+
+def episode(instruction: tuple[int, ...], finished: int, seed: int) -> Trajectory:
+    """Six steps that finish one subgoal a step until `finished`."""
+    steps = 6
+    progress = np.minimum(np.arange(steps + 1), finished).astype(np.uint8)
+    ended = np.arange(steps) == steps - 1
+    done = finished == len(instruction)
+    return Trajectory(
+        observations={"view": np.zeros((steps + 1, 9, 7), np.uint8)},
+        actions=np.zeros(steps, np.int64),
+        rewards=np.zeros(steps, np.float32),
+        terminated=ended & done,
+        truncated=ended & (not done),
+        is_first=np.arange(steps + 1) == 0,
+        progress=progress,
+        instruction=np.array(instruction, np.int16),
+        events=np.zeros((0, 2), np.int32),
+        info=TrajectoryInfo(
+            environment="crafter",
+            seed=seed,
+            actor=0,
+            split="eval",
+            cause="completed" if done else "time limit",
+            wanted=False,
+            policy_update=0,
+            step=0,
+            epsilon=0.0,
+        ),
+    )

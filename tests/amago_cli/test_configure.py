@@ -1,0 +1,158 @@
+"""Precedence, parsing and errors of the configuration."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent import config as config_module
+from agent.config import Config, ConfigError, keys, override
+from agent.presets import PRESETS
+from amago_cli import options, train_options
+from amago_cli.configure import parse_assignments, read_config_file, resolve
+from amago_cli.toml_text import differences, to_toml
+from store.errors import AmagoError
+from store.runs import create_run
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_later_sources_win(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "c.toml", "[optimizer]\nbatch_size = 2\nclip_norm = 2.0\n[run]\nseed = 2\nsteps = 2\n"
+    )
+    config = resolve("tiny", file, {"run.seed": 3, "run.steps": 3}, ["run.steps=4"])
+    assert config.optimizer.batch_size == 2
+    assert (config.run.seed, config.run.steps) == (3, 4)
+    assert config.model == PRESETS["tiny"].build().model
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("run.seed=7", 7),
+        ("run.seed = 1_000", 1000),
+        ("loss.discounts=[0.9, 0.99]", [0.9, 0.99]),
+        ("optimizer.bf16=true", True),
+        ("env.name=crafter", "crafter"),
+        ('env.name="crafter"', "crafter"),
+        ("task.goals=stone pickaxe, iron", "stone pickaxe, iron"),
+        ("task.goals=", ""),
+        ("run.steps=none", None),
+        ("a.b=c=d", "c=d"),
+    ],
+)
+def test_values_are_toml_literals_else_text(text: str, value: Any) -> None:
+    ((_, parsed),) = parse_assignments([text]).items()
+    assert parsed == value
+
+
+@pytest.mark.parametrize("text", ["run.seed", "=3", ""])
+def test_an_assignment_needs_key_and_value(text: str) -> None:
+    with pytest.raises(AmagoError, match="key=value"):
+        parse_assignments([text])
+
+
+def test_an_unknown_key_names_the_nearest() -> None:
+    with pytest.raises(
+        ConfigError, match=r"unknown configuration key 'optimiser.batch_size'.*optimizer.batch_size"
+    ):
+        resolve("tiny", None, {}, ["optimiser.batch_size=3"])
+
+
+def test_an_unknown_preset_names_the_nearest() -> None:
+    with pytest.raises(AmagoError, match="unknown preset 'smal'; did you mean small"):
+        resolve("smal", None, {}, [])
+
+
+def test_every_bad_value_is_named_at_once(tmp_path: Path) -> None:
+    file = write(tmp_path / "c.toml", '[run]\nseed = -1\n[loss]\nactor = "both"\n')
+    with pytest.raises(ConfigError) as caught:
+        resolve("tiny", file, {}, [])
+    assert "run.seed" in str(caught.value) and "loss.actor" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[run\n", "not valid TOML"),
+        ("[run]\nsed = 1\n", "'run.sed'.*run.seed"),
+        ("seed = 1\n", "'seed'.*run.seed"),
+    ],
+)
+def test_a_bad_file_is_one_clear_error(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(AmagoError, match=message):
+        resolve("tiny", write(tmp_path / "c.toml", text), {}, [])
+
+
+def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(AmagoError, match="cannot read the configuration file"):
+        read_config_file(tmp_path / "none.toml")
+
+
+def test_the_record_of_a_run_is_a_configuration_file(tmp_path: Path) -> None:
+    config = override(Config(), {"run.seed": 9, "run.steps": 5})
+    paths = create_run(tmp_path, "a", config.model_dump(mode="json"))
+    assert resolve("tiny", paths.config, {}, []) == config
+
+
+@given(
+    seed=st.integers(0, 2**40),
+    rate=st.floats(1e-12, 1e6),
+    goals=st.text(st.characters(exclude_categories=["Cs", "Cc"])),
+)
+def test_toml_reads_back_to_the_same_configuration(seed: int, rate: float, goals: str) -> None:
+    changes = {
+        "run.seed": seed,
+        "optimizer.learning_rate": rate,
+        "task.goals": f"g {goals}",
+        "run.minutes": None,
+    }
+    config = override(Config(), changes)
+    flat = {
+        f"{section}.{key}": None if value == "none" else value
+        for section, content in tomllib.loads(to_toml(config, keys())).items()
+        for key, value in content.items()
+    }
+    assert override(Config(), flat) == config
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_every_preset_survives_a_file(tmp_path: Path, preset: str) -> None:
+    config = PRESETS[preset].build()
+    assert resolve("tiny", write(tmp_path / "c.toml", to_toml(config)), {}, []) == config
+
+
+def test_differences_name_both_values() -> None:
+    changed = override(Config(), {"run.seed": 3, "loss.discounts": [0.5]})
+    assert differences(changed, Config()) == {
+        "run.seed": (0, 3),
+        "loss.discounts": (list(Config().loss.discounts), [0.5]),
+    }
+
+
+def test_named_options_set_existing_keys() -> None:
+    assert set(train_options.KEYS.values()) <= set(keys())
+
+
+@pytest.mark.parametrize(
+    ("literal", "section", "field"),
+    [
+        (options.Device, config_module.RunSettings, "device"),
+        (options.Observation, config_module.EnvConfig, "observation"),
+        (options.Engine, config_module.EnvConfig, "engine"),
+        (options.Relabel, config_module.ReplayConfig, "relabel"),
+        (options.Crossing, config_module.LossConfig, "actor"),
+        (options.Crossing, config_module.LossConfig, "critic"),
+    ],
+)
+def test_choices_of_options_are_those_of_the_configuration(literal: Any, section: Any, field: str) -> None:
+    assert get_args(literal) == get_args(section.model_fields[field].annotation)
