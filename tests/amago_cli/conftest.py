@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agent.config import Config, override
 from agent.progress import EvalProgress, Event, Progress, Tally
+from store.runs import create_run
 from store.trajectory import Trajectory, TrajectoryInfo
 
 
@@ -116,6 +118,7 @@ class FakeEvaluation:
 
     calls: list[dict[str, Any]] = field(default_factory=list)
     during: Callable[[], None] = lambda: None
+    completes: Callable[[Path | None], bool] = lambda checkpoint: checkpoint is not None
 
     def evaluate(
         self,
@@ -132,7 +135,9 @@ class FakeEvaluation:
         self.during()
         episodes = range(1 if stop.is_set() else how["episodes"])
         return [
-            episode(ids, len(ids) if checkpoint else 0, 2 * n + 1) for ids in instructions for n in episodes
+            episode(ids, len(ids) * self.completes(checkpoint), 2 * n + 1)
+            for ids in instructions
+            for n in episodes
         ]
 
 
@@ -174,3 +179,18 @@ def episode(instruction: tuple[int, ...], finished: int, seed: int) -> Trajector
             epsilon=0.0,
         ),
     )
+
+
+@pytest.fixture
+def checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The one checkpoint of a run "a" that wants "collect sapling, place plant"."""
+    config = override(Config(), {"task.goals": "collect sapling, place plant"}).model_dump(mode="json")
+    paths = create_run(tmp_path / "runs", "a", config)
+    folder = paths.checkpoint(1000)
+    folder.mkdir(parents=True)
+    meta = {"step": 1000, "config": config, "sha256": {"weights": "ab12"}, "environment": {"name": "crafter"}}
+    module = types.ModuleType("agent.checkpoint")
+    module.resolve = lambda runs_dir, text: folder  # type: ignore[attr-defined]
+    module.read_meta = lambda path: meta  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "agent.checkpoint", module)
+    return folder
