@@ -114,7 +114,8 @@ class _Game(Env):
             seen[i, j] += NUM_MATERIALS * OBJECT_IDS[self._world.object(numbers[i, j]).texture]
 
     def _update_objects(self) -> str:
-        player, *others = self._world.objects  # the player was added first
+        everybody: list[Any] = self._world.objects
+        player, others = everybody[0], everybody[1:]  # the player was added first
         player.update()
         cause = self._cause_of_death(player) if player.health <= 0 else ""
         x, y = player.pos.tolist()  # nobody but the player moves the player
