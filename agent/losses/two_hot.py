@@ -44,5 +44,7 @@ def two_hot(values: Tensor, centers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def expectation(logits: Tensor, centers: Tensor) -> Tensor:
-    """sum(p * centers): `logits` (..., U) give (...), in the space of the `centers`."""
-    return torch.softmax(logits, dim=-1) @ centers
+    """sum(softmax(logits) * centers): `logits` (..., U) give (...), in the space of the `centers`."""
+    weights = (logits - logits.amax(-1, keepdim=True)).exp()
+    sums = weights @ torch.stack([centers, torch.ones_like(centers)], dim=-1)  # one pass for both sums
+    return sums[..., 0] / sums[..., 1]

@@ -1,0 +1,73 @@
+"""The tensors that travel from replay and from the actors to the networks.
+
+Knows shapes and devices, not where the numbers come from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the agent knows at each of T time steps of B sequences."""
+
+    observations: dict[str, Tensor]  # (B, T, ...) each
+    goals: Tensor  # (B, T, slots) goals still to do, active one first
+    previous_actions: Tensor  # (B, T)
+    previous_rewards: Tensor  # (B, T)
+    is_first: Tensor  # (B, T) bool: an attempt begins here
+    time: Tensor  # (B, T) absolute step index inside the rollout
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Windows of L transitions, that is L + 1 time steps."""
+
+    inputs: Inputs  # T = L + 1
+    actions: Tensor  # (B, L)
+    rewards: Tensor  # (B, L)
+    terminated: Tensor  # (B, L) bool
+    truncated: Tensor  # (B, L) bool
+    valid: Tensor  # (B, L) bool: the transition exists
+    token_valid: Tensor  # (B, L + 1) bool: the time step exists
+
+    def to(self, device: torch.device) -> Self:
+        """The same batch on `device`."""
+        inputs = replace(
+            self.inputs,
+            observations={k: v.to(device, non_blocking=True) for k, v in self.inputs.observations.items()},
+            **{name: value.to(device, non_blocking=True) for name, value in _tensors(self.inputs).items()},
+        )
+        return replace(
+            self, inputs=inputs, **{k: v.to(device, non_blocking=True) for k, v in _tensors(self).items()}
+        )
+
+
+def _tensors(holder: Inputs | Batch) -> dict[str, Tensor]:
+    values = {f.name: getattr(holder, f.name) for f in fields(holder)}
+    return {name: value for name, value in values.items() if isinstance(value, Tensor)}
+
+
+def as_inputs(
+    observations: dict[str, np.ndarray],
+    goals: np.ndarray,
+    previous_actions: np.ndarray,
+    previous_rewards: np.ndarray,
+    is_first: np.ndarray,
+    time: np.ndarray,
+) -> Inputs:
+    """Numpy arrays (B, T, ...) as `Inputs`, sharing their memory."""
+    return Inputs(
+        observations={name: torch.from_numpy(values) for name, values in observations.items()},
+        goals=torch.from_numpy(goals),
+        previous_actions=torch.from_numpy(previous_actions),
+        previous_rewards=torch.from_numpy(previous_rewards),
+        is_first=torch.from_numpy(is_first),
+        time=torch.from_numpy(time),
+    )

@@ -1,0 +1,127 @@
+"""Optimiser steps: the only place where parameters change.
+
+Knows the model, the losses and AdamW. Does not know where batches come from or who uses the weights.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from agent.batch import Batch
+from agent.config import Config
+from agent.forward import Terms, loss_terms
+from agent.nets.linear import iterate_power
+from agent.nets.model import AgentModel
+from store.errors import DivergedError
+
+
+class Learner:
+    """Holds the model, its optimiser and the number of updates so far."""
+
+    def __init__(self, model: AgentModel, config: Config) -> None:
+        self.model = model
+        self.config = config
+        self.update_count = 0
+        self.device = model.discounts.device
+        self.named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        matrices = [p for p in self.named.values() if p.ndim >= 2]
+        others = [p for p in self.named.values() if p.ndim < 2]
+        self.optimizer = torch.optim.AdamW(
+            [
+                {"params": matrices, "weight_decay": config.optimizer.weight_decay},
+                {"params": others, "weight_decay": 0.0},
+            ],
+            lr=config.optimizer.learning_rate,
+            fused=self.device.type == "cuda" or None,
+        )
+
+    def update(self, batch: Batch, rng: np.random.Generator) -> dict[str, float]:
+        """One optimiser step on `batch`, drawing the target critics from `rng`; returns metrics.
+
+        DivergedError if a loss or the gradient is not finite: the parameters are then as before the call.
+        """
+        batch = batch.to(self.device)
+        self.model.representation.encoder.update_statistics(batch.inputs, batch.token_valid)
+        iterate_power(self.model)
+        terms = self._terms(batch, rng)
+        loss = terms.actor + self.config.loss.critic_weight * terms.critic
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.named.values(), self.config.optimizer.clip_norm)
+        metrics = self._metrics(terms, norm, batch)
+        self._require_finite(metrics, batch)
+        self._set_learning_rate()
+        self.optimizer.step()
+        self.model.update_targets(self.config.loss.target_tau)
+        self.update_count += 1
+        return metrics
+
+    def _terms(self, batch: Batch, rng: np.random.Generator) -> Terms:
+        drawn = rng.choice(self.config.model.num_critics, self.config.loss.target_subset, replace=False)
+        subset = torch.from_numpy(drawn).to(self.device)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.optimizer.bf16):
+            return loss_terms(self.model, batch, self.config.loss, subset)
+
+    def _set_learning_rate(self) -> None:
+        optimizer = self.config.optimizer
+        warm = min(1.0, (self.update_count + 1) / max(optimizer.warmup_updates, 1))
+        for group in self.optimizer.param_groups:
+            group["lr"] = optimizer.learning_rate * warm
+
+    def _metrics(self, terms: Terms, norm: Tensor, batch: Batch) -> dict[str, float]:
+        values = {"actor_loss": terms.actor, "critic_loss": terms.critic, "gradient_norm": norm}
+        values |= terms.diagnostics
+        values["valid_ratio"] = batch.valid.float().mean()
+        numbers = torch.stack([value.detach().float() for value in values.values()]).tolist()  # one transfer
+        return dict(zip(values, numbers, strict=True))
+
+    def _require_finite(self, metrics: dict[str, float], batch: Batch) -> None:
+        bad = [name for name, value in metrics.items() if not np.isfinite(value)]
+        if not bad:
+            return
+        culprit = _first_not_finite(self.model, batch)
+        raise DivergedError(
+            f"{', '.join(bad)} not finite at update {self.update_count + 1} (first bad tensor: {culprit}); "
+            "the last checkpoint is good: resume from it with a smaller optimizer.learning_rate"
+        )
+
+    def state(self) -> dict[str, Tensor]:
+        """The optimiser's moments by parameter name, and how many steps each has seen."""
+        tensors: dict[str, Tensor] = {}
+        for name, parameter in self.named.items():
+            for key, value in self.optimizer.state.get(parameter, {}).items():
+                tensors[f"{name}.{key}"] = torch.as_tensor(value).detach().cpu()
+        return tensors
+
+    def load_state(self, tensors: dict[str, Tensor], update_count: int) -> None:
+        """Take over what `state` returned; KeyError if it belongs to another model."""
+        self.update_count = update_count
+        for name, parameter in self.named.items():
+            keys = {key.rsplit(".", 1)[1]: key for key in tensors if key.rsplit(".", 1)[0] == name}
+            if keys:
+                state: dict[str, Any] = {k: tensors[key].to(parameter.device) for k, key in keys.items()}
+                state["step"] = tensors[keys["step"]].to("cpu" if not self._fused else parameter.device)
+                self.optimizer.state[parameter] = state
+
+    @property
+    def _fused(self) -> bool:
+        return bool(self.optimizer.defaults["fused"])
+
+
+def _first_not_finite(model: AgentModel, batch: Batch) -> str:
+    for name, value in batch.inputs.observations.items():
+        if value.is_floating_point() and not value.isfinite().all():
+            return f"observation '{name}'"
+    if not batch.rewards.isfinite().all():
+        return "rewards"
+    for name, parameter in model.named_parameters():
+        if not parameter.isfinite().all():
+            return f"parameter {name}"
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None and not parameter.grad.isfinite().all():
+            return f"gradient of {name}"
+    return "none in inputs, parameters or gradients"

@@ -1,0 +1,214 @@
+"""From one time step's observation, instruction and history to one token.
+
+How a part of the observation is encoded follows from its Gymnasium space alone:
+grids of categories are embedded, small integers are one-hot, bounded integers are scaled to [-1, 1], images go
+through a convolutional network, other reals are normalised by running statistics.
+"""
+
+from __future__ import annotations
+
+import math
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agent.batch import Inputs
+from agent.nets.normalisation import RunningNorm
+from agent.nets.transformer import NEGATIVE_SLOPE
+
+MAX_ONE_HOT = 16  # integers with at most so many values are one-hot, larger ones embedded or scaled
+
+
+class Part(nn.Module):
+    """One entry of the observation, (B, T, ...) to features (B, T, width)."""
+
+    width: int
+
+    def update(self, x: Tensor, valid: Tensor) -> None:
+        """Take in training data, where a part keeps statistics."""
+
+
+class OneHot(Part):
+    """Small integers in [low, low + n): each becomes n indicators."""
+
+    def __init__(self, num_elements: int, low: int, num_values: int) -> None:
+        super().__init__()
+        self.low, self.num_values = low, num_values
+        self.width = num_elements * num_values
+
+    def forward(self, x: Tensor) -> Tensor:
+        indices = (_flat(x).long() - self.low).clamp(0, self.num_values - 1)
+        return F.one_hot(indices, self.num_values).flatten(2).float()
+
+
+class Embedded(Part):
+    """Categories, such as the cells of a symbolic grid: one learned vector for each value."""
+
+    def __init__(self, num_elements: int, num_values: int, d_token: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(num_values, d_token)
+        self.width = num_elements * d_token
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.table(_flat(x).int()).flatten(2)
+
+
+class Scaled(Part):
+    """Bounded integers, mapped from [low, high] to [-1, 1]."""
+
+    def __init__(self, low: np.ndarray, high: np.ndarray) -> None:
+        super().__init__()
+        self.register_buffer("low", torch.tensor(low, dtype=torch.float32).flatten(), persistent=False)
+        self.register_buffer("high", torch.tensor(high, dtype=torch.float32).flatten(), persistent=False)
+        self.width = low.size
+
+    def forward(self, x: Tensor) -> Tensor:
+        return 2 * (_flat(x).float() - self.low) / (self.high - self.low) - 1
+
+
+class Normalised(Part):
+    """Reals, normalised by running statistics."""
+
+    def __init__(self, num_features: int) -> None:
+        super().__init__()
+        self.norm = RunningNorm(num_features)
+        self.width = num_features
+
+    def update(self, x: Tensor, valid: Tensor) -> None:
+        self.norm.update(_flat(x).float(), valid)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(_flat(x).float())
+
+
+class ResidualConv(nn.Module):
+    """x + conv(norm(conv(norm(x))))."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            *(
+                layer
+                for _ in range(2)
+                for layer in (
+                    nn.GroupNorm(4, channels),
+                    nn.LeakyReLU(NEGATIVE_SLOPE),
+                    nn.Conv2d(channels, channels, 3, padding=1),
+                )
+            )
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.body(x)
+
+
+class Image(Part):
+    """uint8 images (H, W, 3) through the IMPALA network with channels (16, 32, 32) (Espeholt et al. 2018)."""
+
+    CHANNELS = (16, 32, 32)
+
+    def __init__(self, height: int, width: int, channels: int, d_out: int) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for wide in self.CHANNELS:
+            layers += [
+                nn.Conv2d(channels, wide, 3, padding=1),
+                nn.MaxPool2d(3, stride=2, padding=1),
+                ResidualConv(wide),
+                ResidualConv(wide),
+            ]
+            channels, height, width = wide, (height + 1) // 2, (width + 1) // 2
+        self.body = nn.Sequential(*layers, nn.LeakyReLU(NEGATIVE_SLOPE), nn.Flatten())
+        self.out = nn.Linear(channels * height * width, d_out)
+        self.width = d_out
+
+    def forward(self, x: Tensor) -> Tensor:
+        pixels = x.flatten(0, 1).permute(0, 3, 1, 2).float() / 255.0 - 0.5
+        return self.out(self.body(pixels)).unflatten(0, x.shape[:2])
+
+
+def _flat(x: Tensor) -> Tensor:
+    return x.reshape(*x.shape[:2], -1)  # (B, T, ...) to (B, T, elements), also where an element is a scalar
+
+
+def part_for(space: gymnasium.Space, d_token: int, d_encoder: int) -> Part:
+    """The encoder of one entry of the observation space; ValueError for a space nobody encodes."""
+    if isinstance(space, spaces.Discrete):
+        space = spaces.MultiDiscrete([space.n], start=[space.start])
+    if isinstance(space, spaces.MultiDiscrete):
+        largest, low = int(space.nvec.max()), int(space.start.min())
+        if largest <= MAX_ONE_HOT:
+            return OneHot(space.nvec.size, low, largest)
+        return Embedded(space.nvec.size, largest + low, d_token)
+    if isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8:
+        height, width, channels = space.shape
+        return Image(height, width, channels, d_encoder)
+    if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.integer):
+        if int(space.high.max()) - int(space.low.min()) < MAX_ONE_HOT:
+            low = int(space.low.min())
+            return OneHot(math.prod(space.shape), low, int(space.high.max()) - low + 1)
+        return Scaled(space.low, space.high)
+    if isinstance(space, spaces.Box):
+        return Normalised(math.prod(space.shape))
+    raise ValueError(f"no encoder for an observation of type {space}")
+
+
+class StepEncoder(nn.Module):
+    """Everything known at a time step to one token (B, T, d_model).
+
+    Beside the observation: the goals still to do (active one first), the previous action and reward, and whether an
+    attempt has just begun (AMAGO, section 3.1).
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        num_actions: int,
+        goal_tokens: np.ndarray | None,
+        num_goal_slots: int,
+        *,
+        d_token: int,
+        d_encoder: int,
+        d_model: int,
+    ) -> None:
+        """`goal_tokens` (goals + 1, words) gives the words of each goal, or is None without instructions."""
+        super().__init__()
+        self.num_actions = num_actions
+        self.parts = nn.ModuleDict(
+            {name: part_for(space, d_token, d_encoder) for name, space in observation_space.items()}
+        )
+        width = sum(part.width for part in self._parts()) + num_actions + 2
+        self.goal_words: nn.Embedding | None = None
+        if goal_tokens is not None:
+            self.register_buffer("goal_tokens", torch.tensor(goal_tokens, dtype=torch.long), persistent=False)
+            self.goal_words = nn.Embedding(int(goal_tokens.max()) + 1, d_token)
+            width += num_goal_slots * goal_tokens.shape[1] * d_token
+        self.mix = nn.Sequential(
+            nn.Linear(width, d_encoder),
+            nn.LeakyReLU(NEGATIVE_SLOPE),
+            nn.Linear(d_encoder, d_model),
+            nn.LayerNorm(d_model),
+        )
+
+    def _parts(self) -> list[Part]:
+        return [part for part in self.parts.values() if isinstance(part, Part)]
+
+    def update_statistics(self, inputs: Inputs, valid: Tensor) -> None:
+        """Take in a training batch; `valid` (B, T)."""
+        for (name, _), part in zip(self.parts.items(), self._parts(), strict=True):
+            part.update(inputs.observations[name], valid)
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        features = [part(inputs.observations[name]) for name, part in self.parts.items()]
+        begun = inputs.is_first.unsqueeze(-1).float()  # (B, T, 1)
+        previous = F.one_hot(inputs.previous_actions.long(), self.num_actions) * (1 - begun)
+        rewards = inputs.previous_rewards.unsqueeze(-1)
+        features += [previous, rewards.sign() * rewards.abs().log1p(), begun]
+        if self.goal_words is not None:
+            words = self.goal_tokens[inputs.goals.long()]  # (B, T, slots, words)
+            features.append(self.goal_words(words).flatten(2))
+        return self.mix(torch.cat(features, dim=-1))

@@ -1,0 +1,114 @@
+"""The whole agent: step encoder, Transformer, actor, critics and the target copies of the two heads.
+
+Built from what flows in and out (`Interface`) and the configured sizes. Knows no environment, loss or optimiser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+
+from agent.batch import Inputs
+from agent.config import Config
+from agent.nets.encoders import StepEncoder
+from agent.nets.heads import ActorHead, CriticHead
+from agent.nets.popart import PopArt
+from agent.nets.transformer import Transformer
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What the agent sees and does."""
+
+    observation_space: spaces.Dict
+    num_actions: int
+    goal_tokens: np.ndarray | None  # (goals + 1, words) the words of each goal; None without instructions
+    num_goal_slots: int  # longest instruction
+
+
+class Representation(nn.Module):
+    """Steps to representations: what actor and critics share."""
+
+    def __init__(self, interface: Interface, config: Config) -> None:
+        super().__init__()
+        model = config.model
+        self.encoder = StepEncoder(
+            interface.observation_space,
+            interface.num_actions,
+            interface.goal_tokens,
+            interface.num_goal_slots,
+            d_token=model.d_token,
+            d_encoder=model.d_encoder,
+            d_model=model.d_model,
+        )
+        self.memory = Transformer(model.d_model, model.num_layers, model.num_heads, model.d_ff)
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """(B, T) steps to (B, T, d_model); position t depends on steps 0..t only."""
+        return self.memory(self.encoder(inputs), inputs.time)
+
+
+class ActingModel(nn.Module):
+    """The part of the agent that an actor needs."""
+
+    def __init__(self, interface: Interface, config: Config) -> None:
+        super().__init__()
+        self.representation = Representation(interface, config)
+        self.actor = _actor(interface, config)
+
+
+class AgentModel(ActingModel):
+    """The part that a learner needs: critics and target networks besides."""
+
+    discounts: Tensor
+    bin_centers: Tensor
+
+    def __init__(self, interface: Interface, config: Config, bin_centers: Tensor) -> None:
+        """`bin_centers` (U,): the value bins of the independent critic; empty for the dependent one."""
+        super().__init__(interface, config)
+        self.register_buffer("discounts", torch.tensor(config.loss.discounts), persistent=False)
+        self.register_buffer("bin_centers", bin_centers, persistent=False)
+        self.critics = _critics(interface, config, len(bin_centers))
+        self.popart = PopArt(len(config.loss.discounts), config.loss.popart_beta)
+        if len(bin_centers):
+            spacing = bin_centers[1] - bin_centers[0]
+            self.critics.start_at(-(bin_centers / (2 * spacing)).square())  # values start near zero
+        self.target_actor = _actor(interface, config)
+        self.target_critics = _critics(interface, config, len(bin_centers))
+        self.target_actor.load_state_dict(self.actor.state_dict())
+        self.target_critics.load_state_dict(self.critics.state_dict())
+        for target in (self.target_actor, self.target_critics):
+            target.requires_grad_(False)
+
+    @torch.no_grad()
+    def update_targets(self, tau: float) -> None:
+        """target <- (1 - tau) target + tau online, for the heads; the representation has no target."""
+        for target, online in ((self.target_actor, self.actor), (self.target_critics, self.critics)):
+            torch._foreach_lerp_(list(target.parameters()), list(online.parameters()), tau)
+
+
+def acting_tensors(model: ActingModel) -> dict[str, Tensor]:
+    """The parameters and buffers that an actor needs, by name, whether `model` is a learner's or an actor's."""
+    state = model.state_dict()
+    return {name: state[name] for name in state if name.startswith(("representation.", "actor."))}
+
+
+def num_parameters(parameters: Iterable[nn.Parameter]) -> int:
+    """Trainable numbers among `parameters`."""
+    return sum(p.numel() for p in parameters if p.requires_grad)
+
+
+def _actor(interface: Interface, config: Config) -> ActorHead:
+    model = config.model
+    return ActorHead(model.d_model, model.d_head, len(config.loss.discounts), interface.num_actions)
+
+
+def _critics(interface: Interface, config: Config, num_bins: int) -> CriticHead:
+    model, discounts = config.model, len(config.loss.discounts)
+    shape = (discounts, interface.num_actions, max(num_bins, 1))
+    return CriticHead(model.num_critics, model.d_model, model.d_head, *shape)
