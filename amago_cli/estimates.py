@@ -11,27 +11,22 @@ if TYPE_CHECKING:
     import gymnasium
 
     from agent.config import Config
+    from agent.envs.base import EnvSpec
 
 # Beside the observation: action, reward, terminated, truncated, is_first, progress.
 SCALAR_BYTES_PER_STEP = 8 + 4 + 1 + 1 + 1 + 1
 
 
-def describe_replay(config: Config) -> str:
-    """Memory of a full replay against what is free, in words."""
+def describe_needs(config: Config) -> list[str]:
+    """Size of the networks, and memory of a full replay against what is free, in words."""
     import psutil
 
-    needed, free = replay_bytes(config), psutil.virtual_memory().available
-    text = f"replay: {size(needed)} of memory when full, {size(free)} free"
-    return text if needed < free else f"{text}: too little, lower replay.max_steps"
-
-
-def replay_bytes(config: Config) -> int:
-    """Bytes of `replay.max_steps` steps, or of the whole run when that is shorter."""
-    from agent.catalog import ENVIRONMENTS
-
-    env = ENVIRONMENTS[config.env.name].factory(config.env)()
-    steps = min(config.replay.max_steps, config.run.steps or config.replay.max_steps)
-    return steps * (observation_bytes(env.observation_space) + SCALAR_BYTES_PER_STEP)
+    spec = _spec(config)
+    needed, free = _replay_bytes(config, spec), psutil.virtual_memory().available
+    replay = f"replay: {size(needed)} of memory when full, {size(free)} free"
+    if needed > free:
+        replay += ": too little, lower replay.max_steps"
+    return [f"networks: {_num_parameters(config, spec):,} parameters", replay]
 
 
 def observation_bytes(space: gymnasium.Space) -> int:
@@ -42,3 +37,28 @@ def observation_bytes(space: gymnasium.Space) -> int:
         return sum(observation_bytes(part) for part in space.values())
     assert space.dtype is not None and space.shape is not None, space
     return space.dtype.itemsize * prod(space.shape)
+
+
+def _spec(config: Config) -> EnvSpec:
+    from agent.catalog import ENVIRONMENTS
+    from agent.envs.base import EnvSpec
+
+    env = ENVIRONMENTS[config.env.name].factory(config.env)()
+    try:
+        return EnvSpec.from_env(env)
+    finally:
+        env.close()
+
+
+def _replay_bytes(config: Config, spec: EnvSpec) -> int:
+    steps = min(config.replay.max_steps, config.run.steps or config.replay.max_steps)
+    return steps * (observation_bytes(spec.observation_space) + SCALAR_BYTES_PER_STEP)
+
+
+def _num_parameters(config: Config, spec: EnvSpec) -> int:
+    """Trained numbers; the target networks repeat some of them."""
+    from agent.forward import build_model
+    from agent.interface import interface_of
+
+    model = build_model(interface_of(spec), config)
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

@@ -97,7 +97,8 @@ def _explained(config: Any) -> str:
 
 def _checked(config: Any, task: str) -> str:
     """The configuration as a file for --config, with what it means in comments."""
-    from amago_cli.estimates import describe_replay
+    from amago_cli.estimates import describe_needs
     from amago_cli.toml_text import to_toml
 
-    return f"# {task}\n# {describe_replay(config)}\n\n{to_toml(config)}"
+    comments = [f"# {line}" for line in (task, *describe_needs(config))]
+    return "\n".join([*comments, "", to_toml(config)])
