@@ -20,7 +20,7 @@ from agent.envs.shared import MAX_ACHIEVED, SharedSteps, StepArrays
 
 MakeEnv = Callable[[], gymnasium.Env]
 Orders = list[tuple[int, Task]] | None
-"""What a worker is asked to do: reset these rows with these tasks, or (None) step all of its rows."""
+"""What a worker is asked to do: reset these rows with these tasks, or (None) step those that are playing."""
 
 
 class EnvBlock:
@@ -41,9 +41,11 @@ class EnvBlock:
             self._arrays.busy[row] = False
 
     def step(self) -> None:
-        """Step every environment with its row of the actions."""
-        actions, busy = self._arrays.actions, self._arrays.busy
+        """Step every environment that is playing with its row of the actions."""
+        actions, busy, playing = self._arrays.actions, self._arrays.busy, self._arrays.playing
         for row, env in self._envs.items():
+            if not playing[row]:
+                continue
             busy[row] = True
             self._write(row, *env.step(actions[row]))
             busy[row] = False
@@ -82,8 +84,8 @@ def serve(connection: Connection, make_env: MakeEnv, shared: SharedSteps, rows: 
             block.step() if orders is None else block.reset(orders)
             connection.send(None)
         block.close()
-    except Exception:
-        connection.send(traceback.format_exc())
+    except Exception as error:
+        connection.send(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
 
 
 _HUNG_UP = ()

@@ -41,6 +41,8 @@ class StepArrays:
     """(N,) uint8."""
     cause: np.ndarray
     """(N,) bytes, why the attempt ended; read only where it did."""
+    playing: np.ndarray
+    """(N,) bool, whether the environment takes part in the next step."""
     busy: np.ndarray
     """(N,) bool, whether the environment is at work right now: tells who was at fault when a worker dies."""
 
@@ -82,6 +84,7 @@ def _fields(spec: EnvSpec, num_envs: int) -> dict[str, tuple[np.dtype, tuple[int
         "achieved": (np.int16, (MAX_ACHIEVED,)),
         "num_achieved": (np.uint8, ()),
         "cause": (f"S{_CAUSE_BYTES}", ()),
+        "playing": (np.bool_, ()),
         "busy": (np.bool_, ()),
     }
     return {name: (np.dtype(dtype), (num_envs, *(shape or ()))) for name, (dtype, shape) in parts.items()}

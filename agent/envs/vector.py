@@ -1,8 +1,7 @@
 """Many environments stepped together, spread over worker processes that may fail without ending the run.
 
 The caller sees arrays with one row per environment, valid until the next call. Nothing is reset behind its
-back: it resets the environments whose attempt has ended, and those that were lost with their worker, before
-it steps again.
+back: an environment whose attempt has ended, or that was lost with its worker, rests until it is reset.
 """
 
 from collections.abc import Sequence
@@ -46,7 +45,6 @@ class VectorEnv:
         self._expose()
         self._tasks: list[Task | None] = [None] * num_envs
         self._steps = np.zeros(num_envs, np.int64)
-        self._playing = np.zeros(num_envs, bool)
         self._block = EnvBlock(make_env, self._arrays, range(num_envs)) if num_workers == 0 else None
         parts = np.array_split(np.arange(num_envs), min(num_workers, num_envs)) if num_workers else []
         self._workers = [Worker(make_env, self._shared, range(part[0], part[-1] + 1)) for part in parts]
@@ -67,6 +65,8 @@ class VectorEnv:
         """(N,) uint8, finished subgoals."""
         self.achieved: list[tuple[int, ...]] = [()] * self.num_envs
         """Goal ids reached by the last step, wanted or not."""
+        self.playing = arrays.playing
+        """(N,) bool, whether an attempt is under way; the rows of the others tell of their last one."""
         self.cause = [""] * self.num_envs
         """Why the attempt ended, "" where it did not."""
         self.lost = np.zeros(self.num_envs, bool)
@@ -81,7 +81,7 @@ class VectorEnv:
         """Begin `tasks[k]` in environment `indices[k]`; the others keep their state and their rows."""
         orders = dict(zip(indices, tasks, strict=True))
         for index, task in orders.items():
-            self._tasks[index], self._steps[index], self._playing[index] = task, 0, True
+            self._tasks[index], self._steps[index], self.playing[index] = task, 0, True
         if self._block:
             self._block.reset(orders.items())
         else:
@@ -95,10 +95,9 @@ class VectorEnv:
         self._collect()
 
     def step(self, actions: ArrayLike) -> None:
-        """Step every environment; `actions` is (N, ...) in the action space's shape."""
-        assert self._playing.all(), f"reset environments {np.flatnonzero(~self._playing).tolist()} first"
+        """Step every environment that is playing; `actions` is (N, ...) in the action space's shape."""
         self._arrays.actions[:] = actions
-        self._steps += 1
+        self._steps += self.playing
         if self._block:
             self._block.step()
         else:
@@ -130,7 +129,7 @@ class VectorEnv:
         self.cause = [""] * self.num_envs
         for row in np.flatnonzero(arrays.terminated | arrays.truncated).tolist():
             self.cause[row] = bytes(arrays.cause[row]).decode()
-            self._playing[row] = False
+            self.playing[row] = False
 
     def _give(self, orders: dict[int, Orders]) -> None:
         """Have workers carry out orders, all at the same time; replace those that fail."""
@@ -150,14 +149,15 @@ class VectorEnv:
         self.incidents.append(self._describe(worker.rows, failure))
         self._failures[number] += 1
         if self._failures[number] > _MAX_FAILURES:
-            raise WorkerError(f"environments keep failing; the last failure: {self.incidents[-1]}")
+            last = self.incidents[-1].splitlines()[0]
+            raise WorkerError(f"environments keep failing, so the run cannot go on; the last failure: {last}")
         self._void(worker.rows)
         self._workers[number] = Worker(self._make_env, self._shared, worker.rows)
 
     def _void(self, rows: range) -> None:
         """Mark environments as lost and empty their rows."""
         part, arrays = slice(rows.start, rows.stop), self._arrays
-        self.lost[part], self._playing[part] = True, False
+        self.lost[part], self.playing[part] = True, False
         for array in (arrays.terminated, arrays.truncated, arrays.num_achieved, arrays.rewards, arrays.busy):
             array[part] = 0
 
