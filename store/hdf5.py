@@ -2,13 +2,14 @@
 
 A file that somebody sent may be damaged or hostile. What is read here never leaves the file (no soft,
 external or virtual data), never asks for absurd amounts of memory, and fails with a StorageError that names
-the file. This module does not know what the datasets mean.
+the file. Text has a fixed length: damaged text of variable length makes HDF5 loop for ever. This module does
+not know what the datasets mean.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,8 @@ def get_dataset(parent: h5py.Group, name: str) -> h5py.Dataset:
     item = _get(parent, name)
     if not isinstance(item, h5py.Dataset) or item.shape is None:
         raise ValueError(f"{name} is not a dataset")
+    if item.dtype.hasobject:
+        raise ValueError(f"{name} has entries of variable length")
     if item.is_virtual or item.external:
         raise ValueError(f"{name} keeps its data in another file")
     chunk_bytes = math.prod(item.chunks or (0,)) * item.dtype.itemsize
@@ -83,12 +86,26 @@ def get_rows(parent: h5py.Group, name: str, rows: int) -> h5py.Dataset:
     return item
 
 
-def check_attribute(file: h5py.File, name: str, allowed: Sequence[Any]) -> Any:
-    """The attribute `name` of the file. Raises ValueError unless it is one of `allowed`."""
-    found: Any = file.attrs.get(name)
-    if np.ndim(found) > 0 or found not in allowed:
-        raise ValueError(f"{name} is {found!r}, expected {' or '.join(map(str, allowed))}")
-    return found
+def write_attributes(file: h5py.File, attributes: Mapping[str, int | str]) -> None:
+    """Store numbers and ASCII text as attributes of the file."""
+    for name, value in attributes.items():
+        file.attrs[name] = np.bytes_(value.encode("ascii")) if isinstance(value, str) else value
+
+
+def get_attribute(file: h5py.File, name: str) -> int | str:
+    """A number or text that write_attributes stored. Raises ValueError, KeyError when it is missing."""
+    attribute = file.attrs.get_id(name)
+    if attribute.shape != () or attribute.dtype.kind not in "iS" or attribute.dtype.itemsize > 1024:
+        raise ValueError(f"attribute {name} is neither a number nor short text")
+    value: Any = file.attrs[name]
+    return value.decode("ascii") if isinstance(value, bytes) else int(value)
+
+
+def check_attribute(file: h5py.File, name: str, *allowed: int | str) -> None:
+    """Raise ValueError unless the attribute `name` of the file is one of `allowed`."""
+    found = get_attribute(file, name)
+    if found not in allowed:
+        raise ValueError(f"{name} is {found!r}, expected {' or '.join(map(repr, allowed))}")
 
 
 def _get(parent: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | h5py.Datatype:

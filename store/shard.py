@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 
 from store.atomic import to_json
-from store.hdf5 import FILE_VERSIONS, write_array
+from store.hdf5 import FILE_VERSIONS, write_array, write_attributes
 from store.layout import SCHEMA_VERSION
 from store.trajectory import MAX_TEXT_BYTES, Trajectory
 
@@ -53,8 +53,8 @@ STEP_FIELDS = ("actions", "rewards", "terminated", "truncated")  # T rows
 def encode_shard(trajectories: Sequence[Trajectory], split: str, spec: dict[str, Any]) -> bytes:
     """The file as bytes: made in memory, so that HDF5 never meets a full disk with a file half written."""
     with h5py.File("shard", "w", driver="core", backing_store=False, libver=FILE_VERSIONS) as file:
-        file.attrs.update({"kind": KIND, "schema_version": SCHEMA_VERSION, "split": split})
-        file["environment"] = json.dumps(to_json(spec))
+        write_attributes(file, {"kind": KIND, "schema_version": SCHEMA_VERSION, "split": split})
+        write_array(file, "environment", np.array([json.dumps(to_json(spec)).encode()]))
         write_array(file, "index", np.array([_record(each) for each in trajectories], INDEX_DTYPE))
         for name in trajectories[0].observations:
             rows = [trajectory.observations[name] for trajectory in trajectories]

@@ -15,7 +15,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from store.hdf5 import check_attribute, get_dataset, get_group, get_rows, reading
+from store.hdf5 import check_attribute, get_attribute, get_dataset, get_group, get_rows, reading
 from store.layout import SCHEMA_VERSION, SPLITS
 from store.shard import INDEX_DTYPE, KIND, STATE_FIELDS, STEP_FIELDS
 from store.trajectory import Trajectory, TrajectoryInfo, validate
@@ -50,7 +50,7 @@ def read_index(path: Path) -> ShardIndex:
 def read_spec(path: Path) -> dict[str, Any]:
     """The description of the environment in a shard. Raises StorageError."""
     with reading(path) as file:
-        spec = json.loads(str(get_dataset(file, "environment").asstr()[()]))
+        spec = json.loads(bytes(get_dataset(file, "environment")[0]))
         if not isinstance(spec, dict):
             raise ValueError("environment is not a JSON object")
         return spec
@@ -71,13 +71,14 @@ def read_window(path: Path, row: int, start: int, stop: int) -> Trajectory:
 
 
 def _check_parts(file: h5py.File) -> _Parts:
+    check_attribute(file, "split", *SPLITS)
     index = _read_index(file)
     num_steps = int(index.records["length"].sum())
     num_states = num_steps + len(index.records)
     observations = get_group(file, "observations")
     return _Parts(
         index=index,
-        split=check_attribute(file, "split", SPLITS),
+        split=str(get_attribute(file, "split")),
         observations={name: get_rows(observations, name, num_states) for name in map(str, observations)},
         states={name: get_rows(file, name, num_states) for name in STATE_FIELDS},
         steps={name: get_rows(file, name, num_steps) for name in STEP_FIELDS},
@@ -86,8 +87,8 @@ def _check_parts(file: h5py.File) -> _Parts:
 
 
 def _read_index(file: h5py.File) -> ShardIndex:
-    check_attribute(file, "kind", [KIND])
-    check_attribute(file, "schema_version", [SCHEMA_VERSION])
+    check_attribute(file, "kind", KIND)
+    check_attribute(file, "schema_version", SCHEMA_VERSION)
     dataset = get_dataset(file, "index")
     if dataset.dtype != INDEX_DTYPE or dataset.ndim != 1:
         raise ValueError("index has other columns than expected")
