@@ -94,7 +94,12 @@ def _newest_metrics(paths: RunPaths) -> dict[str, tuple[int, float]]:
 
 
 def _checkpoints(paths: RunPaths) -> dict[int, list[str]]:
-    """Step -> which pointers stand on it, in order of step."""
-    from agent.checkpoint import list_checkpoints
-
-    return list_checkpoints(paths)
+    """Step -> "latest" or "best" where they stand on it, in order of step."""
+    steps = sorted(int(path.name) for path in paths.checkpoints.glob("*") if path.name.isdecimal())
+    marks: dict[int, list[str]] = {step: [] for step in steps}
+    for name in ("latest", "best"):
+        pointer = paths.pointer(name)
+        step = pointer.read_text("utf-8").strip() if pointer.is_file() else ""
+        if step.isdecimal() and int(step) in marks:
+            marks[int(step)].append(name)
+    return marks
