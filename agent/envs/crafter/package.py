@@ -21,9 +21,8 @@ from agent.goals.vocabulary import ACHIEVEMENTS
 
 _CHUNK_SIZE = (12, 12)
 _BALANCE_EVERY = 10  # steps
-_ACTIVE_DISTANCE = (
-    18  # metres (in x plus in y) within which objects move: twice the width of the game's own view
-)
+# Objects move within this distance (in x plus in y) of the player: twice the width of the game's own view.
+_ACTIVE_DISTANCE = 18
 _NEEDS = {"food": "starvation", "drink": "thirst", "energy": "exhaustion"}
 
 
