@@ -24,6 +24,11 @@ class Inputs:
     is_first: Tensor  # (B, T) bool: an attempt begins here
     time: Tensor  # (B, T) absolute step index inside the rollout
 
+    def to(self, device: torch.device) -> Self:
+        """The same inputs on `device`."""
+        observations = {key: value.to(device, non_blocking=True) for key, value in self.observations.items()}
+        return replace(self, observations=observations, **_moved(self, device))
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -39,19 +44,12 @@ class Batch:
 
     def to(self, device: torch.device) -> Self:
         """The same batch on `device`."""
-        inputs = replace(
-            self.inputs,
-            observations={k: v.to(device, non_blocking=True) for k, v in self.inputs.observations.items()},
-            **{name: value.to(device, non_blocking=True) for name, value in _tensors(self.inputs).items()},
-        )
-        return replace(
-            self, inputs=inputs, **{k: v.to(device, non_blocking=True) for k, v in _tensors(self).items()}
-        )
+        return replace(self, inputs=self.inputs.to(device), **_moved(self, device))
 
 
-def _tensors(holder: Inputs | Batch) -> dict[str, Tensor]:
+def _moved(holder: Inputs | Batch, device: torch.device) -> dict[str, Tensor]:
     values = {f.name: getattr(holder, f.name) for f in fields(holder)}
-    return {name: value for name, value in values.items() if isinstance(value, Tensor)}
+    return {k: v.to(device, non_blocking=True) for k, v in values.items() if isinstance(v, Tensor)}
 
 
 def as_inputs(

@@ -43,13 +43,13 @@ class TaskConfig(Section):
     goals: str = Field("", description="the instruction wanted, for example 'stone pickaxe,collect iron'")
     wanted_share: Fraction = Field(0.5, description="share of training rollouts that carry the wanted instruction")
     tech_tree_share: Fraction = Field(0.0, description="share of the other rollouts sampled along the tech tree")
-    max_length: Annotated[int, Field(ge=1, le=16)] = Field(5, description="longest instruction, in subgoals")
+    max_length: Annotated[int, Field(ge=1, le=5)] = Field(5, description="longest instruction, in subgoals")
 
 
 class ModelConfig(Section):
     """Sizes of the networks."""
 
-    context: Annotated[int, Field(ge=2)] = Field(128, description="tokens the agent remembers and trains on")
+    context: Annotated[int, Field(ge=2)] = Field(128, description="steps the agent remembers and trains on")
     d_model: Positive = Field(128, description="width of the sequence model")
     num_layers: Positive = Field(2, description="Transformer layers")
     num_heads: Positive = Field(4, description="attention heads")

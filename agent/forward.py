@@ -20,7 +20,6 @@ from agent.losses.two_hot import bin_centers, expectation, symexp, symlog
 from agent.nets.heads import CriticHead
 from agent.nets.model import AgentModel, Interface
 
-
 # Logits decoded at once: on a CPU so few that they stay in the cache, on a GPU so many that it is busy.
 _CHUNK = {"cpu": 2**20, "cuda": 2**26}
 
@@ -70,9 +69,7 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
 
 
 @torch.no_grad()
-def _targets(
-    model: AgentModel, next_states: Tensor, batch: Batch, config: LossConfig, subset: Tensor
-) -> Tensor:
+def _targets(model: AgentModel, next_states: Tensor, batch: Batch, config: LossConfig, subset: Tensor) -> Tensor:
     """TD targets (B, L, G): min over the drawn critics where a policy gradient exploits them, else their mean."""
     hidden = model.target_critics.hidden(next_states, subset)
     shape = batch.actions.shape
@@ -101,7 +98,8 @@ def _action_values(
     steps = max(1, _CHUNK[hidden.device.type] // math.prod(critics.shape))
     values = [
         torch.cat(
-            [expectation(critics.outputs(some, member).float(), model.bin_centers) for some in part.split(steps, 1)], 1
+            [expectation(critics.outputs(some, member).float(), model.bin_centers) for some in part.split(steps, 1)],
+            1,
         )
         for part, member in zip(hidden.split(1), members.split(1), strict=True)
     ]
@@ -109,9 +107,7 @@ def _action_values(
     return symexp(decoded) if config.value_symlog else decoded
 
 
-def _critic_loss(
-    model: AgentModel, hidden: Tensor, batch: Batch, targets: Tensor, config: LossConfig
-) -> Tensor:
+def _critic_loss(model: AgentModel, hidden: Tensor, batch: Batch, targets: Tensor, config: LossConfig) -> Tensor:
     """Loss (C, B, L, G) of the executed actions."""
     outputs = model.critics.taken_outputs(hidden, batch.actions.flatten()).float()
     outputs = outputs.unflatten(1, batch.actions.shape)  # (C, B, L, G, U)

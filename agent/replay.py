@@ -86,8 +86,7 @@ class Replay:
         action_shape, action_type = newest.actions.shape[1:], newest.actions.dtype
         return SequenceArrays(
             observations={
-                key: np.zeros(tokens + array.shape[1:], array.dtype)
-                for key, array in newest.observations.items()
+                key: np.zeros(tokens + array.shape[1:], array.dtype) for key, array in newest.observations.items()
             },
             goals=np.full((*tokens, self.max_instruction), NO_GOAL, np.int16),
             previous_actions=np.zeros(tokens + action_shape, action_type),

@@ -170,9 +170,7 @@ def _episode(trajectory: Trajectory) -> Episode:
 def _results_to_json(results: Results) -> dict[str, Any]:
     return {
         "success": _tally_to_json(results.success),
-        "instructions": [
-            asdict(row) | {"success": _tally_to_json(row.success)} for row in results.instructions
-        ],
+        "instructions": [asdict(row) | {"success": _tally_to_json(row.success)} for row in results.instructions],
         "goals": [{"text": row.text, "reached": _tally_to_json(row.reached)} for row in results.goals],
         "episodes": [asdict(episode) for episode in results.episodes],
     }

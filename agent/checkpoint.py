@@ -1,0 +1,213 @@
+"""Checkpoints: a folder that is complete or absent, checked by digest, without code in it.
+
+    checkpoints/<step>/ weights.safetensors optimizer.safetensors state.json meta.json
+    checkpoints/{latest,best}   the step each of them means, as text
+
+Knows files and formats. What the state means is the trainer's business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from agent.config import Config, from_mapping
+from agent.envs.base import EnvSpec
+from agent.forward import build_model
+from agent.interface import interface_of
+from agent.nets.model import AgentModel
+from store.atomic import read_json, sync_directory, write_json, write_text
+from store.errors import AmagoError, CheckpointError, StorageError, storage_guard
+from store.layout import RunPaths
+from store.runs import open_run
+
+FORMAT = 1
+WEIGHTS, OPTIMIZER, STATE, META = "weights.safetensors", "optimizer.safetensors", "state.json", "meta.json"
+
+Pointer = Literal["latest", "best"]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What goes into a checkpoint and comes out of it."""
+
+    weights: dict[str, Tensor]
+    optimizer: dict[str, Tensor]
+    state: dict[str, Any]  # JSON's own types
+    meta: dict[str, Any]  # step, update, elapsed, saved, config, environment, versions
+
+
+def save(paths: RunPaths, checkpoint: Checkpoint) -> Path:
+    """Write `checkpoint` as the latest one of the run; StorageError leaves the earlier ones as they are."""
+    final = paths.checkpoint(checkpoint.meta["step"])
+    partial = final.with_name(f"{final.name}.partial")
+    with storage_guard(partial, paths.name):
+        discard_partial(paths)
+        partial.mkdir(parents=True)
+        save_file(checkpoint.weights, partial / WEIGHTS)
+        save_file(checkpoint.optimizer, partial / OPTIMIZER)
+        write_json(partial / STATE, checkpoint.state, durable=False)
+        digests = {name: _digest(partial / name) for name in (WEIGHTS, OPTIMIZER, STATE)}
+        write_json(partial / META, {"format": FORMAT, **checkpoint.meta, "sha256": digests}, durable=False)
+        for name in (WEIGHTS, OPTIMIZER, STATE, META):
+            _sync(partial / name)
+        sync_directory(partial)
+        if final.exists():
+            shutil.rmtree(final)
+        partial.rename(final)
+        sync_directory(final.parent)
+    point(paths, "latest", final)
+    return final
+
+
+def point(paths: RunPaths, which: Pointer, checkpoint: Path) -> None:
+    """Make "latest" or "best" mean `checkpoint`."""
+    write_text(paths.pointer(which), checkpoint.name + "\n")
+
+
+def prune(paths: RunPaths, keep: int) -> None:
+    """Remove all but the `keep` newest checkpoints and the best one."""
+    best = _pointed(paths, "best")
+    for path in _numbered(paths)[:-keep]:
+        if path != best:
+            with storage_guard(path, paths.name):
+                shutil.rmtree(path)
+
+
+def discard_partial(paths: RunPaths) -> None:
+    """Remove what a killed process left behind while saving."""
+    if paths.checkpoints.is_dir():
+        for leftover in paths.checkpoints.glob("*.partial"):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def newest(paths: RunPaths) -> tuple[Path | None, list[str]]:
+    """The newest sound checkpoint of a run and one line for each damaged one that was passed over."""
+    problems = []
+    for path in reversed(_numbered(paths)):
+        try:
+            verify(path)
+        except CheckpointError as error:
+            problems.append(str(error))
+        else:
+            return path, problems
+    return None, problems
+
+
+def resolve(runs_dir: Path, text: str) -> Path:
+    """The checkpoint folder meant by RUN, RUN@best, RUN@latest, RUN@STEP, a run's path or a checkpoint's path."""
+    if (Path(text) / META).is_file():
+        return Path(text).resolve()
+    name, _, which = text.partition("@")
+    paths = open_run(runs_dir, name)
+    if which in ("", "latest"):
+        path, problems = newest(paths)
+        if path is None:
+            raise CheckpointError("; ".join(problems) or f"run {paths.name} has no checkpoint yet")
+        return path
+    path = _pointed(paths, "best") if which == "best" else paths.checkpoint(int(which)) if which.isdecimal() else None
+    if path is None or not path.is_dir():
+        known = ", ".join(["latest", "best", *(p.name for p in _numbered(paths))])
+        raise CheckpointError(f"run {paths.name} has no checkpoint '{which}'; it has {known}")
+    return path
+
+
+def read_meta(path: Path) -> dict[str, Any]:
+    """The description of a checkpoint; CheckpointError if there is none or it is not ours."""
+    try:
+        meta = read_json(path / META)
+    except StorageError as error:
+        raise CheckpointError(f"{path} is not a usable checkpoint: {error}") from None
+    if not isinstance(meta, dict) or not {"format", "step", "update", "config", "environment", "sha256"} <= meta.keys():
+        raise CheckpointError(f"{path} is not a checkpoint of amago: {META} lacks what it should say")
+    if meta["format"] != FORMAT:
+        raise CheckpointError(f"{path} has checkpoint format {meta['format']}, this amago reads {FORMAT}")
+    return meta
+
+
+def verify(path: Path) -> dict[str, Any]:
+    """The description of a checkpoint whose files are all there and unchanged; CheckpointError otherwise."""
+    meta = read_meta(path)
+    for name, digest in dict(meta["sha256"]).items():
+        if name not in (WEIGHTS, OPTIMIZER, STATE):
+            raise CheckpointError(f"checkpoint {path} names an unknown file '{name}'")
+        try:
+            found = _digest(path / name)
+        except OSError as error:
+            raise CheckpointError(f"checkpoint {path} is damaged: {name}: {error.strerror}") from None
+        if found != digest:
+            raise CheckpointError(f"checkpoint {path} is damaged: {name} does not match its digest")
+    return meta
+
+
+def load(path: Path) -> Checkpoint:
+    """The whole checkpoint, verified."""
+    meta = verify(path)
+    try:
+        return Checkpoint(load_file(path / WEIGHTS), load_file(path / OPTIMIZER), read_json(path / STATE), meta)
+    except (SafetensorError, StorageError, OSError) as error:
+        raise CheckpointError(f"checkpoint {path} cannot be read: {error}") from None
+
+
+def load_model(path: Path, spec: EnvSpec) -> tuple[AgentModel, Config]:
+    """The trained agent, to be used in the environment described by `spec`.
+
+    CheckpointError when it was trained on something else; the message names every difference.
+    """
+    meta = verify(path)
+    try:
+        config, trained_on = from_mapping(meta["config"]), EnvSpec.from_json(meta["environment"])
+    except (AmagoError, KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"checkpoint {path} describes itself wrongly: {error}") from None
+    differences = trained_on.differences(spec)
+    if differences:
+        raise CheckpointError(f"checkpoint {path} was trained on another environment: {'; '.join(differences)}")
+    model = build_model(interface_of(spec), config)
+    try:
+        load_weights(model, load_file(path / WEIGHTS))
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"checkpoint {path} cannot be read: {error}") from None
+    return model, config
+
+
+def load_weights(model: AgentModel, weights: dict[str, Tensor]) -> None:
+    """Take over all weights; CheckpointError when a name or a shape differs."""
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        first = str(error).splitlines()[1].strip() if "\n" in str(error) else str(error)
+        raise CheckpointError(f"the checkpoint's weights do not fit the configured model: {first}") from None
+
+
+def _numbered(paths: RunPaths) -> list[Path]:
+    if not paths.checkpoints.is_dir():
+        return []
+    found = [path for path in paths.checkpoints.iterdir() if path.name.isdecimal() and path.is_dir()]
+    return sorted(found, key=lambda path: int(path.name))
+
+
+def _pointed(paths: RunPaths, which: Pointer) -> Path | None:
+    with suppress(OSError, UnicodeDecodeError):
+        name = paths.pointer(which).read_text("utf-8").strip()
+        if name.isdecimal():
+            return paths.checkpoint(int(name))
+    return None
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

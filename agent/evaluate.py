@@ -1,0 +1,80 @@
+"""Playing fixed instructions on held-out worlds, a fixed number of episodes each.
+
+Counts episodes, never steps, so that short episodes are not over-represented. Reports are made elsewhere.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.catalog import ENVIRONMENTS
+from agent.checkpoint import load_model
+from agent.config import Config
+from agent.device import resolve_device
+from agent.envs.base import EnvSpec
+from agent.envs.vector import VectorEnv
+from agent.interface import interface_of
+from agent.policy import ActionSource, Policy, UniformPolicy
+from agent.progress import EvalProgress, Event, Listener
+from agent.rollout import Collector
+from agent.tasks import EvaluationTasks
+from store.trajectory import Trajectory
+
+_PROGRESS_EVERY = 0.5  # seconds
+
+
+def evaluate(
+    checkpoint: Path | None,
+    config: Config,
+    instructions: Sequence[tuple[int, ...]],
+    *,
+    episodes: int,
+    seed: int,
+    device: str,
+    greedy: bool,
+    notify: Listener,
+    stop: threading.Event,
+) -> list[Trajectory]:
+    """Play every instruction `episodes` times; a uniformly random policy plays when `checkpoint` is None.
+
+    `config` describes the environment and how many actors play at once. The trajectories come ordered by instruction,
+    then world, whatever the timing; all of them unless `stop` is set meanwhile. CheckpointError for a checkpoint that
+    is damaged or made for another environment.
+    """
+    total = len(instructions) * episodes
+    make_env = ENVIRONMENTS[config.env.name].factory(config.env)
+    actors = min(config.collect.actors, total)
+    with VectorEnv(make_env, actors, config.collect.workers, config.collect.worker_timeout) as envs:
+        policy = _policy(checkpoint, envs.spec, actors, device)
+        tasks = EvaluationTasks(instructions, episodes, seed)
+        collector = Collector(envs, policy, tasks, greedy=greedy, retry_lost=True)
+        finished = _play(collector, envs, total, notify, stop)
+    order = {instruction: row for row, instruction in reversed(list(enumerate(instructions)))}
+    return sorted(finished, key=lambda t: (order[tuple(t.instruction.tolist())], t.info.seed))
+
+
+def _play(
+    collector: Collector, envs: VectorEnv, total: int, notify: Listener, stop: threading.Event
+) -> list[Trajectory]:
+    finished: list[Trajectory] = []
+    started = told = time.monotonic()
+    while len(finished) < total and not stop.is_set():
+        finished += collector.advance()
+        for incident in envs.incidents:
+            notify(Event("warning", incident))
+        envs.incidents.clear()
+        if time.monotonic() - told >= _PROGRESS_EVERY:
+            told = time.monotonic()
+            notify(EvalProgress(len(finished), total, told - started))
+    notify(EvalProgress(len(finished), total, time.monotonic() - started))
+    return finished
+
+
+def _policy(checkpoint: Path | None, spec: EnvSpec, num_actors: int, device: str) -> ActionSource:
+    if checkpoint is None:
+        return UniformPolicy(interface_of(spec).num_actions)
+    model, trained = load_model(checkpoint, spec)
+    return Policy(model.to(resolve_device(device)), num_actors, trained.model.context)

@@ -1,0 +1,115 @@
+"""From rollouts in progress to action probabilities, with cached inference.
+
+The memory of an actor is a window of its rollout: at most `context` steps. When the window is full it moves on by
+half, and what it still holds is encoded anew. So acting at step t is at all times one full forward pass over steps
+s..t, the same thing that training does on a window that begins at s. New weights make every cache stale.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from agent.batch import Inputs, as_inputs
+from agent.nets.linear import fold
+from agent.nets.model import ActingModel
+from agent.recorder import Recorder
+
+
+class ActionSource(Protocol):
+    """Anything that proposes actions for rollouts in progress."""
+
+    update: int  # optimiser steps behind it
+
+    def probabilities(self, recorder: Recorder, playing: np.ndarray) -> np.ndarray:
+        """Action probabilities (N, A) for every actor; rows where `playing` (N,) is false mean nothing."""
+        ...
+
+
+class UniformPolicy:
+    """Every action is as likely as any other: what an agent has to beat."""
+
+    update = 0
+
+    def __init__(self, num_actions: int) -> None:
+        self.num_actions = num_actions
+
+    def probabilities(self, recorder: Recorder, playing: np.ndarray) -> np.ndarray:
+        return np.full((recorder.num_actors, self.num_actions), 1 / self.num_actions)
+
+
+class Policy:
+    """The agent as an actor: weights, and one cached window per actor."""
+
+    def __init__(self, model: ActingModel, num_actors: int, context: int) -> None:
+        """`context`: steps an actor remembers, as many as the training windows have transitions."""
+        self.model = model.eval().requires_grad_(False)
+        self.update = 0
+        self.context = context
+        self._cache = model.representation.memory.new_cache(num_actors, context)
+        self._device = self._cache.keys.device
+        self._starts = np.zeros(num_actors, np.int64)  # first step of each window
+        self._cached = np.full(num_actors, -1)  # steps each cache holds, -1 when it is stale
+        fold(self.model)
+
+    def load(self, tensors: dict[str, Tensor], update: int) -> None:
+        """Take over new weights, by the names of `agent.nets.model.acting_tensors`."""
+        self.model.load_state_dict(tensors, strict=False)
+        fold(self.model)
+        self.update = update
+        self._cached[:] = -1
+
+    @torch.no_grad()
+    def probabilities(self, recorder: Recorder, playing: np.ndarray) -> np.ndarray:
+        time = recorder.lengths
+        self._place_windows(time)
+        behind = np.flatnonzero(playing & (self._cached != time - self._starts))
+        if len(behind):
+            self._refill(recorder, behind)
+        idle = ~playing
+        self._cached[idle] = 0
+        self._cache.lengths.copy_(torch.from_numpy(self._cached))
+        actors = np.arange(len(time))
+        tokens = self._encode(recorder, actors, time[:, None])[:, 0]
+        state = self.model.representation.memory.step(tokens, torch.from_numpy(time).to(self._device), self._cache)
+        self._cached += 1
+        self._cached[idle] = -1
+        return self.model.actor.last_discount(state).exp().double().cpu().numpy()
+
+    def _place_windows(self, time: np.ndarray) -> None:
+        begun = time == 0
+        self._starts[begun] = 0
+        self._cached[begun] = 0
+        full = time - self._starts >= self.context
+        self._starts[full] = time[full] - self.context // 2
+
+    def _refill(self, recorder: Recorder, actors: np.ndarray) -> None:
+        """Encode anew what the windows of `actors` (M,) hold before the current step."""
+        lengths = recorder.lengths[actors] - self._starts[actors]
+        steps = self._starts[actors][:, None] + np.arange(max(int(lengths.max()), 1))
+        steps = np.minimum(steps, recorder.lengths[actors][:, None])  # padding repeats the current step
+        tokens = self._encode(recorder, actors, steps)
+        rows, counts = torch.from_numpy(actors).to(self._device), torch.from_numpy(lengths).to(self._device)
+        times = torch.from_numpy(steps).to(self._device)
+        self.model.representation.memory.prefill(tokens, times, counts, self._cache, rows)
+        self._cached[actors] = lengths
+
+    def _encode(self, recorder: Recorder, actors: np.ndarray, steps: np.ndarray) -> Tensor:
+        """Tokens (M, T, d_model) of `actors` (M,) at `steps` (M, T)."""
+        return self.model.representation.encoder(_inputs(recorder, actors, steps, self._device))
+
+
+def _inputs(recorder: Recorder, actors: np.ndarray, steps: np.ndarray, device: torch.device) -> Inputs:
+    at = (actors[:, None], steps)
+    inputs = as_inputs(
+        observations={key: array[at] for key, array in recorder.observations.items()},
+        goals=recorder["goals"][at],
+        previous_actions=recorder["previous_actions"][at],
+        previous_rewards=recorder["previous_rewards"][at],
+        is_first=steps == 0,
+        time=steps,
+    )
+    return inputs if device.type == "cpu" else inputs.to(device)

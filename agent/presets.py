@@ -1,0 +1,86 @@
+"""Named configurations: where a run starts from before files and options change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from agent.config import Config, ConfigError, override
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One line of the table."""
+
+    name: str
+    description: str
+    build: Callable[[], Config]
+
+
+def _small() -> Config:
+    return Config()
+
+
+def _tiny() -> Config:
+    changes: dict[str, Any] = {
+        "model.context": 16,
+        "model.d_model": 16,
+        "model.num_layers": 1,
+        "model.num_heads": 2,
+        "model.d_ff": 32,
+        "model.d_token": 4,
+        "model.d_encoder": 32,
+        "model.num_critics": 2,
+        "model.d_head": 16,
+        "loss.discounts": (0.9, 0.99),
+        "loss.num_bins": 16,
+        "optimizer.batch_size": 4,
+        "replay.warmup_steps": 200,
+        "replay.steps_per_update": 16.0,
+        "collect.actors": 4,
+        "collect.publish_every": 5,
+        "run.log_every": 1.0,
+    }
+    return override(Config(), changes)
+
+
+def _paper() -> Config:
+    changes: dict[str, Any] = {
+        "model.context": 512,
+        "model.d_model": 256,
+        "model.num_layers": 3,
+        "model.num_heads": 8,
+        "model.d_ff": 1024,
+        "model.d_token": 16,
+        "model.d_encoder": 512,
+        "model.num_critics": 4,
+        "model.d_head": 256,
+        "loss.discounts": (0.1, 0.9, 0.95, 0.97, 0.99, 0.995, 0.999),
+        "loss.num_bins": 128,
+        "optimizer.learning_rate": 1e-4,
+        "optimizer.bf16": True,
+        "replay.max_steps": 10_000_000,
+        "replay.warmup_steps": 50_000,
+        "replay.steps_per_update": 256.0,
+        "collect.actors": 64,
+        "collect.workers": 4,
+    }
+    return override(Config(), changes)
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset("small", "a laptop or two CPU cores: something to see within minutes", _small),
+        Preset("paper", "one GPU: the sizes of the AMAGO papers", _paper),
+        Preset("tiny", "seconds, for trying things out: too small to learn much", _tiny),
+    )
+}
+
+
+def preset(name: str) -> Config:
+    """The configuration of a preset; ConfigError for an unknown name."""
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset '{name}'; there are {', '.join(PRESETS)}")
+    return PRESETS[name].build()

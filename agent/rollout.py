@@ -1,0 +1,213 @@
+"""Playing: actors choose actions, environments answer, finished rollouts come out as trajectories.
+
+Everything random in a rollout comes from one generator per rollout, so what is played depends on the tasks and the
+weights only, and a rollout in progress can be played again from its seed and its actions. Does not know who learns from
+the trajectories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from agent.envs.base import Task
+from agent.envs.exploration import ExplorationSchedule
+from agent.envs.vector import VectorEnv
+from agent.policy import ActionSource
+from agent.recorder import Recorder
+from store.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A task for an actor, and the seed of everything random in playing it."""
+
+    task: Task
+    seed: tuple[int, ...]
+
+
+TaskSource = Callable[[int], Assignment | None]  # by actor; None: nothing left to play
+
+
+class Collector:
+    """Steps all actors together. `step` counts the environment steps of the run so far."""
+
+    def __init__(
+        self,
+        envs: VectorEnv,
+        policy: ActionSource,
+        tasks: TaskSource,
+        exploration: ExplorationSchedule | None = None,
+        *,
+        greedy: bool = False,
+        retry_lost: bool = False,
+    ) -> None:
+        """Without `exploration` actions are drawn from the policy, or with `greedy` its most probable one is taken.
+
+        A rollout lost with its worker ends there as a truncated trajectory, or with `retry_lost` is played again.
+        """
+        self.policy = policy
+        self.step = 0
+        self.recorder = Recorder(envs.spec, envs.num_envs)
+        self._envs = envs
+        self._tasks = tasks
+        self._exploration = exploration
+        self._greedy = greedy
+        self._retry_lost = retry_lost
+        self._playing = np.zeros(envs.num_envs, bool)
+        self._assignments: list[Assignment | None] = [None] * envs.num_envs
+        self._chances = np.zeros((envs.num_envs, envs.spec.max_steps, 3), np.float32)  # uniform draws of each step
+        self._multipliers = np.zeros(envs.num_envs)
+        self._epsilon_sums = np.zeros(envs.num_envs)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being played."""
+        return not self._playing.any()
+
+    def advance(self) -> list[Trajectory]:
+        """One step of every actor; returns the rollouts that it finished."""
+        rescued = self._begin_rollouts()
+        if self.idle:
+            return rescued
+        probabilities = self.policy.probabilities(self.recorder, self._playing)
+        return rescued + self._play(self._choose(probabilities))
+
+    def _begin_rollouts(self) -> list[Trajectory]:
+        """Give every idle actor a task; returns rollouts that ended because a reset cost a worker."""
+        begun = {}
+        for actor in np.flatnonzero(~self._playing).tolist():
+            assignment = self._assignments[actor] or self._tasks(actor)
+            if assignment is not None:
+                begun[actor] = assignment
+        return self._begin(begun) if begun else []
+
+    def _begin(self, begun: dict[int, Assignment]) -> list[Trajectory]:
+        """Reset the environments of `begun`; one whose worker is lost keeps its assignment for the next try."""
+        self._envs.reset(list(begun), [assignment.task for assignment in begun.values()])
+        rescued = self._give_up_lost()
+        for actor, assignment in begun.items():
+            self._assignments[actor] = assignment
+            if self._envs.lost[actor]:
+                continue
+            rng = np.random.default_rng(assignment.seed)
+            self._multipliers[actor] = rng.random()
+            self._chances[actor] = rng.random(self._chances.shape[1:], np.float32)
+            self._epsilon_sums[actor] = 0.0
+            self._playing[actor] = True
+            self.recorder.begin(actor, assignment.task, self._envs.observations)
+        return rescued
+
+    def _choose(self, probabilities: np.ndarray) -> np.ndarray:
+        """Actions (N,) from `probabilities` (N, A), epsilon-greedily on top of sampling."""
+        time = self.recorder.lengths
+        chances = self._chances[np.arange(len(time)), np.minimum(time, self._chances.shape[1] - 1)]  # (N, 3)
+        num_actions = probabilities.shape[1]
+        if self._greedy:
+            return probabilities.argmax(1)
+        drawn = (probabilities.cumsum(1) < chances[:, :1]).sum(1).clip(max=num_actions - 1)
+        if self._exploration is None:
+            return drawn
+        epsilon = self._exploration.epsilon(self.step, time, self._multipliers)
+        self._epsilon_sums += epsilon
+        anything = (chances[:, 1] * num_actions).astype(np.int64)
+        return np.where(chances[:, 2] < epsilon, anything, drawn)
+
+    def _play(self, actions: np.ndarray) -> list[Trajectory]:
+        """Execute `actions` (N,) where somebody plays, and record what happens."""
+        envs = self._envs
+        envs.step(actions)
+        survivors = self._playing & ~envs.lost
+        actors = np.flatnonzero(survivors)
+        self.step += len(actors)
+        self.recorder.record(actors, actions, envs.rewards, envs.progress, envs.observations, envs.achieved)
+        ended = survivors & (envs.terminated | envs.truncated)
+        finished = [
+            self._finish(actor, bool(envs.terminated[actor]), bool(envs.truncated[actor]), envs.cause[actor])
+            for actor in np.flatnonzero(ended).tolist()
+        ]
+        self._end(ended)
+        return finished + self._give_up_lost()
+
+    def _give_up_lost(self) -> list[Trajectory]:
+        """End the rollouts whose environments were lost with their worker."""
+        lost = self._playing & self._envs.lost
+        if self._retry_lost:
+            self._playing[lost] = False
+            return []
+        rescued = [
+            self._finish(actor, False, True, "worker lost")
+            for actor in np.flatnonzero(lost & (self.recorder.lengths > 0)).tolist()
+        ]
+        self._end(lost)
+        return rescued
+
+    def _end(self, ended: np.ndarray) -> None:
+        for actor in np.flatnonzero(ended).tolist():
+            self._playing[actor] = False
+            self._assignments[actor] = None
+
+    def _finish(self, actor: int, terminated: bool, truncated: bool, cause: str) -> Trajectory:
+        return self.recorder.finish(
+            actor,
+            terminated=terminated,
+            truncated=truncated,
+            cause=cause,
+            policy_update=self.policy.update,
+            step=self.step,
+            epsilon=float(self._epsilon_sums[actor] / self.recorder.lengths[actor]),
+        )
+
+    def snapshot(self) -> dict[str, Any]:
+        """What `restore` needs to continue the rollouts in progress, as JSON's own types."""
+        rollouts = []
+        for actor in np.flatnonzero(self._playing).tolist():
+            assignment = self._assignments[actor]
+            assert assignment is not None
+            rollouts.append(
+                {
+                    "actor": actor,
+                    "task": asdict(assignment.task),
+                    "seed": list(assignment.seed),
+                    "actions": self.recorder.actions(actor).tolist(),
+                    "epsilon_sum": float(self._epsilon_sums[actor]),
+                }
+            )
+        return {"step": self.step, "rollouts": rollouts}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Play the rollouts in progress again, up to where `snapshot` found them.
+
+        Rollouts are begun so late that all arrive together. One that ends early (an environment that does not repeat
+        itself) is dropped.
+        """
+        rollouts = [r for r in state["rollouts"] if r["actor"] < self._envs.num_envs]
+        longest = max((len(r["actions"]) for r in rollouts), default=0)
+        for time in range(longest + 1):
+            due = {
+                r["actor"]: Assignment(_task(r["task"]), tuple(r["seed"]))
+                for r in rollouts
+                if longest - len(r["actions"]) == time
+            }
+            if due:
+                self._begin(due)
+            if time < longest and not self.idle:
+                self._play(self._actions_at(rollouts, time - longest))
+        for rollout in rollouts:
+            self._epsilon_sums[rollout["actor"]] = rollout["epsilon_sum"]
+        self.step = state["step"]
+
+    def _actions_at(self, rollouts: list[dict[str, Any]], back: int) -> np.ndarray:
+        """The actions of all rollouts, `-back` steps before their ends."""
+        actions = np.zeros(self._envs.num_envs, np.int64)
+        for rollout in rollouts:
+            if len(rollout["actions"]) >= -back:
+                actions[rollout["actor"]] = rollout["actions"][back]
+        return actions
+
+
+def _task(record: dict[str, Any]) -> Task:
+    return Task(**{**record, "instruction": tuple(record["instruction"])})
