@@ -1,55 +1,41 @@
 """Crafter compiled: an `Engine` that plays the package's game, step for step, without the package.
 
-Compiling takes some seconds, once: the result is kept on disk, next to the sources or in the user's cache folder, and is
-made anew when any of the sources changes. Where neither folder can be written it is compiled in every process.
+Compiling takes some seconds, once: the result is kept on disk, next to the sources or in the user's cache
+folder, and is made anew when any of the sources changes. Where neither folder can be written it is compiled
+in every process.
 """
 
 import functools
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
 
-import numba
 import numpy as np
 
 from agent.envs.crafter.engine import DEATH_CAUSES
+from agent.envs.crafter.fast_jit import digest_of_sources, entry
 from agent.envs.crafter.fast_rules import advance, observe
 from agent.envs.crafter.fast_world import HEALTH, PLAYER, WORLD
 from agent.envs.crafter.fast_worldgen import generate_world
 
 
-def _digest_of_sources() -> str:
-    folder = Path(__file__).parent
-    digest = hashlib.sha256()
-    for source in [folder / "engine.py", folder / "textures.py", *sorted(folder.glob("fast*.py"))]:
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
-
-
-def _njit(function: Callable) -> Callable:
-    try:
-        return numba.njit(cache=True)(function)
-    except RuntimeError:  # numba found no folder it may write to
-        return numba.njit(function)
-
-
 def _compiled(sources: str) -> tuple[Callable, Callable]:
-    """The two entry points. numba's cache watches one file only, but it tells closures apart by what they enclose."""
+    """The two entry points, compiled for these sources."""
 
+    @entry
     def reset_world(worlds, seed):
         assert sources
         generate_world(worlds[0], seed)
         observe(worlds[0])
 
+    @entry
     def step_world(worlds, action, step, daylight):
         assert sources
         advance(worlds[0], action, step, daylight)
         observe(worlds[0])
 
-    return _njit(reset_world), _njit(step_world)
+    return reset_world, step_world
 
 
-_reset_world, _step_world = _compiled(_digest_of_sources())
+_reset_world, _step_world = _compiled(digest_of_sources())
 
 
 @functools.cache
@@ -62,8 +48,8 @@ def daylight_at(step: int) -> float:
 class FastEngine:
     """One compiled world; see `engine.Engine` for what its attributes mean.
 
-    `world` is the whole state, an array of one element of type WORLD: copying it takes a snapshot, writing a copy back (with
-    `num_steps`) restores it.
+    `world` is the whole state, an array of one element of type WORLD: copying it takes a snapshot, writing a
+    copy back (with `num_steps`) restores it.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,10 @@
-"""How a compiled Crafter world keeps the number of zombies, skeletons and cows of each chunk near its target."""
+"""How a compiled Crafter world keeps the number of zombies, skeletons and cows of each chunk near its
+target."""
 
-import numba
+import numpy as np
 
 from agent.envs.crafter.engine import WORLD_SIZE
+from agent.envs.crafter.fast_jit import part
 from agent.envs.crafter.fast_random import below, uniform
 from agent.envs.crafter.fast_world import (
     CHUNK_SIZE,
@@ -21,49 +23,46 @@ from agent.envs.crafter.fast_world import (
     remove_object,
 )
 
+# By kind, in the order in which the game balances them.
+BALANCED = np.array((KIND_ZOMBIE, KIND_SKELETON, KIND_COW))
+GROUND = np.array((GRASS, PATH, GRASS))
+NEW_HEALTH = np.array((5, 3, 3))
+SPAWN_DISTANCE = np.array((6, 7, 5))
+REMOVAL_DISTANCE = np.array((0, 7, 5))
+SPAWN_PROBABILITY = np.array((0.3, 0.1, 0.01))
+REMOVAL_PROBABILITY = np.array((0.4, 0.1, 0.1))
 
-@numba.njit
+
+@part
 def balance(world: World, daylight: float) -> None:
     """Spawn and remove creatures, chunk by chunk in the order in which chunks first held an object."""
+    zombies = int(3.5 - 3 * daylight)
+    cows = int(1.5 + daylight)
     for i in range(world.num_chunks):
         chunk = world.chunk_order[i]
         grass, path = world.ground[chunk, GRASS], world.ground[chunk, PATH]
-        zombies = 3.5 - 3 * daylight
-        fewest_zombies = 0 if grass < 50 else int(zombies)
-        fewest_skeletons = 0 if path < 6 else 1
-        fewest_cows = 0 if grass < 30 else 1
-        _balance_kind(world, chunk, KIND_ZOMBIE, GRASS, 5, fewest_zombies, int(zombies), 6, 0, 0.3, 0.4)
-        _balance_kind(world, chunk, KIND_SKELETON, PATH, 3, fewest_skeletons, 2, 7, 7, 0.1, 0.1)
-        _balance_kind(world, chunk, KIND_COW, GRASS, 3, fewest_cows, int(1.5 + daylight), 5, 5, 0.01, 0.1)
+        fewest = (0 if grass < 50 else zombies, 0 if path < 6 else 1, 0 if grass < 30 else 1)
+        most = (zombies, 2, cows)
+        for row in range(len(BALANCED)):
+            _balance_kind(world, chunk, row, fewest[row], most[row])
 
 
-@numba.njit
-def _balance_kind(
-    world: World,
-    chunk: int,
-    kind: int,
-    material: int,
-    health: int,
-    fewest: int,
-    most: int,
-    spawn_distance: int,
-    removal_distance: int,
-    spawn_probability: float,
-    removal_probability: float,
-) -> None:
-    """Perhaps add one creature of a kind on a `material` cell, or remove one, if the chunk has too few or too many."""
+@part
+def _balance_kind(world: World, chunk: int, row: int, fewest: int, most: int) -> None:
+    """Perhaps spawn or remove one creature of a kind (a row of the tables) if a chunk has too few or many."""
+    kind, material = BALANCED[row], GROUND[row]
     count = world.population[chunk, kind]
-    if count < fewest and uniform(world) < spawn_probability:
+    if count < fewest and uniform(world) < SPAWN_PROBABILITY[row]:
         x, y = _nth_cell(world, chunk, material, below(world, world.ground[chunk, material]))
-        if world.occupant[x, y] == NOBODY and distance_to_player(world, x, y) >= spawn_distance:
-            add_object(world, kind, x, y, health)
-    elif count > most and uniform(world) < removal_probability:
+        if world.occupant[x, y] == NOBODY and distance_to_player(world, x, y) >= SPAWN_DISTANCE[row]:
+            add_object(world, kind, x, y, NEW_HEALTH[row])
+    elif count > most and uniform(world) < REMOVAL_PROBABILITY[row]:
         slot = _nth_arrival(world, chunk, kind, below(world, count))
-        if distance_to_player(world, world.x[slot], world.y[slot]) >= removal_distance:
+        if distance_to_player(world, world.x[slot], world.y[slot]) >= REMOVAL_DISTANCE[row]:
             remove_object(world, slot)
 
 
-@numba.njit
+@part
 def _nth_cell(world: World, chunk: int, material: int, n: int) -> tuple[int, int]:
     """The n-th cell (from 0, column by column) of a chunk with this material."""
     left, top = chunk // CHUNKS_PER_SIDE * CHUNK_SIZE, chunk % CHUNKS_PER_SIDE * CHUNK_SIZE
@@ -76,7 +75,7 @@ def _nth_cell(world: World, chunk: int, material: int, n: int) -> tuple[int, int
     raise AssertionError("a chunk has fewer cells of a material than counted")
 
 
-@numba.njit
+@part
 def _nth_arrival(world: World, chunk: int, kind: int, n: int) -> int:
     """Slot of the n-th creature (from 0) of a kind by the time of entering the chunk."""
     last = -1

@@ -1,13 +1,20 @@
-"""OpenSimplex noise in three dimensions (the version of 2014), equal to the package `opensimplex` to the last bit.
+"""OpenSimplex noise in three dimensions (the version of 2014), equal to the package `opensimplex` to the last
+bit.
 
-The sum runs over the corners of a lattice cell in the package's order, and every displacement is rounded in the package's
-order too, because a world compares noise with thresholds. Knows nothing of Crafter.
+The sum runs over the corners of a lattice cell in the package's order, and every displacement is rounded in
+the package's order too, because a world compares noise with thresholds. Knows nothing of Crafter.
 """
 
 from math import floor
+from typing import TypeAlias
 
-import numba
 import numpy as np
+
+from agent.envs.crafter.fast_jit import part
+
+Tables: TypeAlias = tuple[np.ndarray, np.ndarray]
+Cell: TypeAlias = tuple[int, int, int]  # a corner of the lattice
+Place: TypeAlias = tuple[float, float, float]  # within a cell
 
 STRETCH = -1.0 / 6
 SQUISH = 1.0 / 3
@@ -24,8 +31,9 @@ GRADIENTS = np.array([
 ], np.float64)
 # fmt: on
 
-# Two corners beyond the cell's own contribute as well. Which two follows from a code of the nearest corners (one bit for each
-# axis). A row holds a corner's offset (x, y, z) in two parts: the second is subtracted last, as the package does it there.
+# Two corners beyond the cell's own contribute as well. Which two follows from a code of the nearest corners
+# (one bit for each axis). A row holds a corner's offset (x, y, z) in two parts: the second is subtracted
+# last, as the package does it there.
 _NONE = ((0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0))
 EXTRA_LOW = np.array(
     (
@@ -66,9 +74,10 @@ EXTRA_AXIS = np.array(
 )
 
 
-@numba.njit
-def noise_tables(seed):
-    """Permutation of 0..255 and, for each of its entries, the start of a gradient; two int64 arrays of 256."""
+@part
+def noise_tables(seed: int) -> Tables:
+    """Permutation of 0..255 and, for each of its entries, the start of a gradient; two int64 arrays of
+    256."""
     permutation = np.empty(256, np.int64)
     gradient_starts = np.empty(256, np.int64)
     source = np.arange(256)
@@ -83,30 +92,35 @@ def noise_tables(seed):
     return permutation, gradient_starts
 
 
-@numba.njit
-def _weighted_gradient(tables, x, y, z, dx, dy, dz):
+@part
+def _weighted_gradient(tables: Tables, x: int, y: int, z: int, dx: float, dy: float, dz: float) -> float:
     """What the lattice point (x, y, z) adds to a place displaced from it by (dx, dy, dz)."""
-    nearness = 2 - dx * dx - dy * dy - dz * dz
-    if nearness <= 0:
-        return 0.0
+    nearness = max(0.0, 2 - dx * dx - dy * dy - dz * dz)  # without a branch: it would often be mispredicted
     permutation, gradient_starts = tables
     start = gradient_starts[(permutation[(permutation[x & 0xFF] + y) & 0xFF] + z) & 0xFF]
     nearness *= nearness
     slope = GRADIENTS[start] * dx + GRADIENTS[start + 1] * dy + GRADIENTS[start + 2] * dz
-    return nearness * nearness * slope
+    return float(nearness * nearness * slope)
 
 
-@numba.njit
-def _corner(tables, cell, inside, i, j, k):
-    """Contribution of the corner at offset (i, j, k) of the cell."""
-    x, y, z = cell
+@part
+def _corner(tables: Tables, cell: Cell, inside: Place, i: float, j: float, k: float) -> float:
+    """Contribution of the corner at offset (i, j, k), floats, of the cell."""
     dx, dy, dz = inside
     squish = (i + j + k) * SQUISH
-    return _weighted_gradient(tables, x + i, y + j, z + k, dx - i - squish, dy - j - squish, dz - k - squish)
+    return _weighted_gradient(
+        tables,
+        cell[0] + int(i),
+        cell[1] + int(j),
+        cell[2] + int(k),
+        dx - i - squish,
+        dy - j - squish,
+        dz - k - squish,
+    )
 
 
-@numba.njit
-def _extra_corner(tables, cell, inside, row):
+@part
+def _extra_corner(tables: Tables, cell: Cell, inside: Place, row: np.ndarray) -> float:
     """Contribution of a corner beyond the cell, a row of an EXTRA table."""
     x, y, z = cell
     dx, dy, dz = inside
@@ -123,8 +137,8 @@ def _extra_corner(tables, cell, inside, row):
     )
 
 
-@numba.njit
-def _low_code(xins, yins, zins):
+@part
+def _low_code(xins: float, yins: float, zins: float) -> int:
     """Code of the nearest corners in the tetrahedron at (0, 0, 0)."""
     a, a_score, b, b_score = 1, xins, 2, yins
     if a_score >= b_score and zins > b_score:
@@ -137,8 +151,8 @@ def _low_code(xins, yins, zins):
     return a | b
 
 
-@numba.njit
-def _high_code(xins, yins, zins):
+@part
+def _high_code(xins: float, yins: float, zins: float) -> int:
     """Code of the nearest corners in the tetrahedron at (1, 1, 1)."""
     a, a_score, b, b_score = 6, xins, 5, yins
     if a_score <= b_score and zins < b_score:
@@ -151,8 +165,8 @@ def _high_code(xins, yins, zins):
     return a & b
 
 
-@numba.njit
-def _middle_codes(xins, yins, zins):
+@part
+def _middle_codes(xins: float, yins: float, zins: float) -> tuple[int, bool, int, bool]:
     """The two nearest corners in the octahedron, each as (code, whether it lies on the side of (1, 1, 1))."""
     sum_xy, sum_xz, sum_yz = xins + yins, xins + zins, yins + zins
     a, a_far, a_score = (3, True, sum_xy - 1) if sum_xy > 1 else (4, False, 1 - sum_xy)
@@ -165,8 +179,8 @@ def _middle_codes(xins, yins, zins):
     return a, a_far, b, b_far
 
 
-@numba.njit
-def _middle_extras(xins, yins, zins):
+@part
+def _middle_extras(xins: float, yins: float, zins: float) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the two corners beyond an octahedron."""
     a, a_far, b, b_far = _middle_codes(xins, yins, zins)
     if a_far == b_far:
@@ -176,8 +190,8 @@ def _middle_extras(xins, yins, zins):
     return EXTRA_MIDDLE[far, 1], EXTRA_AXIS[near]
 
 
-@numba.njit
-def noise3(tables, x, y, z):
+@part
+def noise3(tables: Tables, x: float, y: float, z: float) -> float:
     """Noise at a point, about -1 to 1; `tables` are those of `noise_tables`."""
     stretch = (x + y + z) * STRETCH
     xs, ys, zs = x + stretch, y + stretch, z + stretch
@@ -191,22 +205,22 @@ def noise3(tables, x, y, z):
     if in_sum <= 1:
         code = _low_code(xins, yins, zins)
         first, second = EXTRA_LOW[code, 0], EXTRA_LOW[code, 1]
-        value += _corner(tables, cell, inside, 0, 0, 0)
+        value += _corner(tables, cell, inside, 0.0, 0.0, 0.0)
     elif in_sum >= 2:
         code = _high_code(xins, yins, zins)
         first, second = EXTRA_HIGH[code, 0], EXTRA_HIGH[code, 1]
     else:
         first, second = _middle_extras(xins, yins, zins)
     if in_sum < 2:
-        value += _corner(tables, cell, inside, 1, 0, 0)
-        value += _corner(tables, cell, inside, 0, 1, 0)
-        value += _corner(tables, cell, inside, 0, 0, 1)
+        value += _corner(tables, cell, inside, 1.0, 0.0, 0.0)
+        value += _corner(tables, cell, inside, 0.0, 1.0, 0.0)
+        value += _corner(tables, cell, inside, 0.0, 0.0, 1.0)
     if in_sum > 1:
-        value += _corner(tables, cell, inside, 1, 1, 0)
-        value += _corner(tables, cell, inside, 1, 0, 1)
-        value += _corner(tables, cell, inside, 0, 1, 1)
+        value += _corner(tables, cell, inside, 1.0, 1.0, 0.0)
+        value += _corner(tables, cell, inside, 1.0, 0.0, 1.0)
+        value += _corner(tables, cell, inside, 0.0, 1.0, 1.0)
     if in_sum >= 2:
-        value += _corner(tables, cell, inside, 1, 1, 1)
+        value += _corner(tables, cell, inside, 1.0, 1.0, 1.0)
     value += _extra_corner(tables, cell, inside, first)
     value += _extra_corner(tables, cell, inside, second)
     return value / NORMALISER

@@ -1,13 +1,12 @@
 """How the player of a compiled Crafter world acts, tires, starves and heals in one step.
 
-The order of the rules is the package's: the action, then the needs, then health, then every item is held between 0 and 9,
-then a hurt sleeper wakes.
+The order of the rules is the package's: the action, then the needs, then health, then every item is held
+between 0 and 9, then a hurt sleeper wakes.
 """
 
-import numba
-
-from agent.envs.crafter.engine import ACTIONS, DEATH_CAUSES, ITEMS, WORLD_SIZE
+from agent.envs.crafter.engine import ACTIONS, ITEMS, WORLD_SIZE
 from agent.envs.crafter.fast_creatures import RIPE_AFTER
+from agent.envs.crafter.fast_jit import constants, part
 from agent.envs.crafter.fast_random import uniform
 from agent.envs.crafter.fast_recipes import (
     COLLECT_ACHIEVEMENT,
@@ -29,8 +28,10 @@ from agent.envs.crafter.fast_recipes import (
     SAPLING_PROBABILITY,
 )
 from agent.envs.crafter.fast_world import (
+    DEATH_BY_LAVA,
     DRINK,
     ENERGY,
+    EXHAUSTION,
     FOOD,
     GRASS,
     HEALTH,
@@ -42,8 +43,10 @@ from agent.envs.crafter.fast_world import (
     MAX_ITEM,
     NOBODY,
     PLAYER,
+    STARVATION,
     STEP_X,
     STEP_Y,
+    THIRST,
     WALKABLE_TO_PLAYER,
     WATER,
     World,
@@ -60,15 +63,12 @@ NUM_ITEMS = len(ITEMS)
 MOVE_LEFT, MOVE_DOWN, DO, SLEEP = (ACTIONS.index(name) for name in ("move_left", "move_down", "do", "sleep"))
 WOOD_SWORD, STONE_SWORD, IRON_SWORD = (ITEMS.index(f"{name}_sword") for name in ("wood", "stone", "iron"))
 EAT_PLANT, EAT_COW, DEFEAT_ZOMBIE, DEFEAT_SKELETON, WAKE_UP = (
-    ACHIEVEMENTS.index(name)
-    for name in ("eat_plant", "eat_cow", "defeat_zombie", "defeat_skeleton", "wake_up")
+    ACHIEVEMENTS.index(name) for name in ("eat_plant", "eat_cow", "defeat_zombie", "defeat_skeleton", "wake_up")
 )
-DEATH_BY_LAVA, STARVATION, THIRST, EXHAUSTION = (
-    DEATH_CAUSES.index(name) for name in ("lava", "starvation", "thirst", "exhaustion")
-)
+DECAY, PLANT_HEALTH = constants([1, 1])
 
 
-@numba.njit
+@part
 def update_player(world: World, action: int) -> None:
     """Play one action and let a step's worth of life pass."""
     if world.sleeping:
@@ -88,7 +88,7 @@ def update_player(world: World, action: int) -> None:
     world.last_health = health
 
 
-@numba.njit
+@part
 def _act(world: World, action: int) -> None:
     if MOVE_LEFT <= action <= MOVE_DOWN:
         _move(world, action - MOVE_LEFT)
@@ -110,7 +110,7 @@ def _act(world: World, action: int) -> None:
         _place(world, action - FIRST_PLACE_ACTION, x, y)
 
 
-@numba.njit
+@part
 def _move(world: World, direction: int) -> None:
     world.facing[PLAYER] = direction
     move_object(world, PLAYER, direction, WALKABLE_TO_PLAYER)
@@ -118,7 +118,7 @@ def _move(world: World, direction: int) -> None:
         hurt(world, PLAYER, MAX_ITEM, DEATH_BY_LAVA)
 
 
-@numba.njit
+@part
 def _damage(world: World) -> int:
     if world.inventory[IRON_SWORD] > 0:
         return 5
@@ -127,7 +127,7 @@ def _damage(world: World) -> int:
     return 2 if world.inventory[WOOD_SWORD] > 0 else 1
 
 
-@numba.njit
+@part
 def _do_object(world: World, slot: int) -> None:
     kind = world.kind[slot]
     if kind == KIND_PLANT:
@@ -136,7 +136,7 @@ def _do_object(world: World, slot: int) -> None:
             world.inventory[FOOD] += 4
             world.achievements[EAT_PLANT] += 1
     elif KIND_COW <= kind <= KIND_SKELETON:
-        hurt(world, slot, _damage(world), 0)
+        world.health[slot] = max(0, world.health[slot] - _damage(world))
         if world.health[slot] > 0:
             return
         if kind == KIND_ZOMBIE:
@@ -149,7 +149,7 @@ def _do_object(world: World, slot: int) -> None:
             world.hunger = 0
 
 
-@numba.njit
+@part
 def _do_material(world: World, x: int, y: int) -> None:
     material = material_at(world, x, y)
     if material == WATER:
@@ -164,7 +164,7 @@ def _do_material(world: World, x: int, y: int) -> None:
         world.achievements[COLLECT_ACHIEVEMENT[material]] += 1
 
 
-@numba.njit
+@part
 def _place(world: World, thing: int, x: int, y: int) -> None:
     item, cost = PLACE_ITEM[thing], PLACE_COST[thing]
     if occupant_at(world, x, y) != NOBODY or not (PLACE_WHERE[thing] >> material_at(world, x, y)) & 1:
@@ -173,13 +173,13 @@ def _place(world: World, thing: int, x: int, y: int) -> None:
         return
     world.inventory[item] -= cost
     if PLACE_MATERIAL[thing] == NOTHING:
-        add_object(world, KIND_PLANT, x, y, 1)
+        add_object(world, KIND_PLANT, x, y, PLANT_HEALTH)
     else:
         set_material(world, x, y, PLACE_MATERIAL[thing])
     world.achievements[PLACE_ACHIEVEMENT[thing]] += 1
 
 
-@numba.njit
+@part
 def _materials_nearby(world: World) -> int:
     """Set of the materials on the player and its eight neighbours; empty at the upper and left border.
 
@@ -195,7 +195,7 @@ def _materials_nearby(world: World) -> int:
     return materials
 
 
-@numba.njit
+@part
 def _make(world: World, tool: int) -> None:
     if MAKE_NEARBY[tool] & ~_materials_nearby(world):
         return
@@ -208,12 +208,12 @@ def _make(world: World, tool: int) -> None:
     world.achievements[MAKE_ACHIEVEMENT[tool]] += 1
 
 
-@numba.njit
+@part
 def _lose(world: World, item: int) -> None:
     world.inventory[item] = max(0, world.inventory[item] - 1)
 
 
-@numba.njit
+@part
 def _tire(world: World) -> None:
     """Let hunger, thirst and fatigue grow; a sleeper needs half and rests."""
     pace = 0.5 if world.sleeping else 1.0
@@ -237,7 +237,7 @@ def _tire(world: World) -> None:
         _lose(world, ENERGY)
 
 
-@numba.njit
+@part
 def _cause_of_decay(world: World) -> int:
     if world.material[world.x[PLAYER], world.y[PLAYER]] == LAVA:
         return DEATH_BY_LAVA
@@ -246,7 +246,7 @@ def _cause_of_decay(world: World) -> int:
     return THIRST if world.inventory[DRINK] == 0 else EXHAUSTION
 
 
-@numba.njit
+@part
 def _heal_or_decay(world: World) -> None:
     inventory = world.inventory
     rested = inventory[ENERGY] > 0 or world.sleeping
@@ -259,4 +259,4 @@ def _heal_or_decay(world: World) -> None:
         inventory[HEALTH] += 1
     if world.recover < -15:
         world.recover = 0
-        hurt(world, PLAYER, 1, _cause_of_decay(world))
+        hurt(world, PLAYER, DECAY, _cause_of_decay(world))

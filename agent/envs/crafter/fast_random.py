@@ -1,18 +1,18 @@
-"""The random stream of `numpy.random.RandomState` inside a compiled world: MT19937 and the two draws Crafter makes.
+"""The random stream of `numpy.random.RandomState` inside a compiled world: MT19937 and the two draws Crafter
+makes.
 
-Equal to numpy number by number, so that a world can be played in lock step with the published package. Knows nothing of the
-game beyond the fields `random_key` and `random_used` of a world.
+Equal to numpy number by number, so that a world can be played in lock step with the published package. Knows
+nothing of the game beyond the fields `random_key` and `random_used` of a world.
 """
 
-import numba
-
+from agent.envs.crafter.fast_jit import part
 from agent.envs.crafter.fast_world import World
 
 KEY_LENGTH = 624
 _SHIFT = 397
 
 
-@numba.njit
+@part
 def seed_random(world: World, seed: int) -> None:
     """Start the stream of `RandomState(seed)`, 0 <= seed < 2**32."""
     key = world.random_key
@@ -23,7 +23,7 @@ def seed_random(world: World, seed: int) -> None:
     world.random_used = KEY_LENGTH
 
 
-@numba.njit
+@part
 def _refill(world: World) -> None:
     key = world.random_key
     for i in range(KEY_LENGTH):
@@ -32,7 +32,7 @@ def _refill(world: World) -> None:
     world.random_used = 0
 
 
-@numba.njit
+@part
 def _next_word(world: World) -> int:
     """The next 32 random bits."""
     if world.random_used == KEY_LENGTH:
@@ -45,7 +45,7 @@ def _next_word(world: World) -> int:
     return word ^ (word >> 18)
 
 
-@numba.njit
+@part
 def uniform(world: World) -> float:
     """`RandomState.uniform()`: a number in [0, 1) with 53 random bits."""
     high = _next_word(world) >> 5
@@ -53,7 +53,7 @@ def uniform(world: World) -> float:
     return (high * 67108864.0 + low) / 9007199254740992.0
 
 
-@numba.njit
+@part
 def below(world: World, n: int) -> int:
     """`RandomState.randint(0, n)` for 1 <= n <= 2**32: masked bits, drawn again while they are too large."""
     largest = n - 1

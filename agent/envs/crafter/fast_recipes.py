@@ -1,6 +1,7 @@
 """What Crafter's data file says about collecting, placing and making, as arrays for compiled functions.
 
-Materials and items are numbers here: a material's texture id, an item's place in ITEMS. NOTHING stands for "no item".
+Materials and items are numbers here: a material's texture id, an item's place in ITEMS. NOTHING stands for
+"no item".
 """
 
 import numpy as np

@@ -1,11 +1,11 @@
 """One step of a compiled Crafter world, and what its observer sees afterwards."""
 
-import numba
 import numpy as np
 
 from agent.envs.crafter.engine import VIEW_SHAPE
 from agent.envs.crafter.fast_balance import balance
 from agent.envs.crafter.fast_creatures import RIPE_AFTER, update_creature
+from agent.envs.crafter.fast_jit import part
 from agent.envs.crafter.fast_player import update_player
 from agent.envs.crafter.fast_world import (
     KIND_ARROW,
@@ -25,20 +25,15 @@ BALANCE_EVERY = 10
 VIEW_WIDTH, VIEW_HEIGHT = VIEW_SHAPE
 PLAYER_SPRITE, PLAYER_ASLEEP = OBJECT_IDS["player-left"], OBJECT_IDS["player-sleep"]
 ARROW_SPRITE, RIPE_SPRITE = OBJECT_IDS["arrow-left"], OBJECT_IDS["plant-ripe"]
-SPRITES = np.array(
-    [OBJECT_IDS[name] for name in ("player-left", "cow", "zombie", "skeleton", "arrow-left", "plant")]
-)
+SPRITES = np.array([OBJECT_IDS[name] for name in ("player-left", "cow", "zombie", "skeleton", "arrow-left", "plant")])
 """Object id of the picture of each kind, of its first picture if a kind has several."""
 
 
-@numba.njit
+@part
 def advance(world: World, action: int, step: int, daylight: float) -> None:
     """Play one action. `step` counts from 1 since reset, `daylight` is that of this step."""
     for slot in range(PLAYER, world.num_slots):  # those born in this step wait for the next
-        if (
-            not world.alive[slot]
-            or distance_to_player(world, world.x[slot], world.y[slot]) >= UPDATE_DISTANCE
-        ):
+        if not world.alive[slot] or distance_to_player(world, world.x[slot], world.y[slot]) >= UPDATE_DISTANCE:
             continue
         if slot == PLAYER:
             update_player(world, action)
@@ -49,7 +44,7 @@ def advance(world: World, action: int, step: int, daylight: float) -> None:
         clear_removed(world)
 
 
-@numba.njit
+@part
 def _sprite(world: World, slot: int) -> int:
     kind = world.kind[slot]
     if kind == KIND_PLAYER:
@@ -58,10 +53,10 @@ def _sprite(world: World, slot: int) -> int:
         return ARROW_SPRITE + world.facing[slot]
     if kind == KIND_PLANT and world.timer[slot] > RIPE_AFTER:
         return RIPE_SPRITE
-    return SPRITES[kind]
+    return int(SPRITES[kind])
 
 
-@numba.njit
+@part
 def observe(world: World) -> None:
     """Write the fields that copy the state for an observer: `seen` and `position`."""
     world.position[0] = world.x[PLAYER]

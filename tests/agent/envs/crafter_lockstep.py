@@ -42,6 +42,17 @@ class Pair:
             self.fast.inventory[ITEMS.index(name)] = count
             self.package._game.player.inventory[name] = count
 
+    def fence_in(self, x: int, y: int) -> None:
+        """Put stone on every free neighbour of a cell, in both worlds."""
+        for dx, dy in FACINGS:
+            cell = (x + dx, y + dy)
+            if min(cell) >= 0 and max(cell) < WORLD_SIZE and not self.fast.world[0]["occupant"][cell]:
+                ground = self.fast.world[0]["ground"][_chunk(*cell)]
+                ground[self.fast.world[0]["material"][cell]] -= 1
+                ground[MATERIAL_IDS["stone"]] += 1
+                self.fast.world[0]["material"][cell] = MATERIAL_IDS["stone"]
+                self.package._game._world[cell] = "stone"
+
     def compare(self) -> None:
         """Everything an observer sees, then everything that decides how the game goes on."""
         for name in ("view", "inventory", "position", "achievements"):
@@ -55,8 +66,7 @@ class Pair:
         assert np.array_equal(ours["material"], world.materials)
         assert self.objects() == [_describe(obj) for obj in world.objects]
         assert self._chunks() == [
-            (*chunk[::2], [tuple(map(int, obj.pos)) for obj in members])
-            for chunk, members in world.chunks.items()
+            (*chunk[::2], [tuple(map(int, obj.pos)) for obj in members]) for chunk, members in world.chunks.items()
         ]
         for name in ("hunger", "thirst", "fatigue", "recover", "last_health"):
             assert ours[name] == getattr(player, f"_{name}"), name
@@ -86,11 +96,15 @@ class Pair:
         slots = slots[np.argsort(world["arrival"][slots])]
         members: dict[int, list] = {n: [] for n in world["chunk_order"][: world["num_chunks"]].tolist()}
         for x, y in zip(world["x"][slots].tolist(), world["y"][slots].tolist(), strict=True):
-            members[x // CHUNK_SIZE * CHUNKS_PER_SIDE + y // CHUNK_SIZE].append((x, y))
+            members[_chunk(x, y)].append((x, y))
         return [
             (n // CHUNKS_PER_SIDE * CHUNK_SIZE, n % CHUNKS_PER_SIDE * CHUNK_SIZE, places)
             for n, places in members.items()
         ]
+
+
+def _chunk(x: int, y: int) -> int:
+    return x // CHUNK_SIZE * CHUNKS_PER_SIDE + y // CHUNK_SIZE
 
 
 def _describe(obj) -> tuple:
@@ -192,7 +206,8 @@ class Explorer:
 def play(pair: Pair, seed: int, policy: str, num_steps: int, *, immortal: bool, rich: bool) -> int:
     """Play one world in lock step to its end or for `num_steps`; returns the number of steps played.
 
-    An immortal player is healed and fed between steps, a rich one starts with items of every kind.
+    An immortal player is healed and fed between steps, and a farmer's plants are fenced in; a rich player starts
+    with items of every kind.
     """
     pair.reset(seed)
     explorer = Explorer(pair, policy, seed)
@@ -214,6 +229,10 @@ def _provide(pair: Pair, policy: str) -> None:
         pair.give(food=9, drink=9, energy=9 if policy != "sleeper" else 3)
     if policy == "farmer" and pair.fast.inventory[ITEMS.index("sapling")] == 0:
         pair.give(sapling=3)
+    if policy == "farmer":
+        for cls, place, *_ in pair.objects():
+            if cls is objects.Plant:
+                pair.fence_in(*place)
     if policy == "smith" and pair.fast.num_steps % 100 == 0:
         pair.give(wood=9, stone=9, coal=9, iron=9)
     if policy == "wanderer" and pair.fast.num_steps % 100 == 0:

@@ -1,216 +1,223 @@
-"""The compiled Crafter against the package's, in lock step: every number of the state after every step."""
+"""The compiled Crafter is the package's game: same worlds, same play, same random stream, bit by bit."""
 
-from collections import Counter, deque
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections import Counter, defaultdict
 
+import crafter
+import numba
 import numpy as np
 import pytest
-from crafter import constants, objects
-from opensimplex.internals import _init, _noise3
+from crafter import constants
+from crafter_lockstep import POLICIES, Pair, play
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from opensimplex import OpenSimplex
 
-from agent.envs.crafter import fast_noise, fast_random, fast_recipes
-from agent.envs.crafter.engine import ACTIONS, DEATH_CAUSES, FACINGS, ITEMS, NUM_ACTIONS, WORLD_SIZE
+from agent.envs.crafter import fast_recipes
+from agent.envs.crafter.engine import ITEMS
 from agent.envs.crafter.fast import FastEngine, daylight_at
-from agent.envs.crafter.fast_world import PLAYER, WALKABLE, WORLD
+from agent.envs.crafter.fast_noise import noise3, noise_tables
+from agent.envs.crafter.fast_random import below, seed_random, uniform
+from agent.envs.crafter.fast_world import WORLD
 from agent.envs.crafter.package import PackageEngine
-from agent.envs.crafter.textures import MATERIAL_IDS, MATERIALS
 from agent.goals.vocabulary import ACHIEVEMENTS
 
-KINDS = (objects.Player, objects.Cow, objects.Zombie, objects.Skeleton, objects.Arrow, objects.Plant)
-TIMERS = {objects.Zombie: "cooldown", objects.Skeleton: "reload", objects.Plant: "grown"}
-POLICIES = ("random", "seeker", "sleeper", "farmer", "archer")
+MAX_SEED = 2**31 - 1
 
 
-class Pair:
-    """Both engines, fed the same actions, and every comparison between them."""
-
-    def __init__(self) -> None:
-        self.fast = FastEngine()
-        self.package = PackageEngine()
-
-    def reset(self, seed: int) -> None:
-        self.fast.reset(seed)
-        self.package.reset(seed)
-        self.compare()
-
-    def step(self, action: int) -> None:
-        self.fast.step(action)
-        self.package.step(action)
-        self.compare()
-
-    def give(self, **items: int) -> None:
-        """Set entries of both inventories."""
-        for name, count in items.items():
-            self.fast.inventory[ITEMS.index(name)] = count
-            self.package._game.player.inventory[name] = count
-
-    def compare(self) -> None:
-        for name in ("view", "inventory", "position", "achievements"):
-            ours, theirs = getattr(self.fast, name), getattr(self.package, name)
-            assert ours.dtype == theirs.dtype and np.array_equal(ours, theirs), name
-        for name in ("facing", "daylight", "dead", "death_cause", "sleeping"):
-            ours, theirs = getattr(self.fast, name), getattr(self.package, name)
-            assert type(ours) is type(theirs) and ours == theirs, name
-        self._compare_hidden()
-
-    def _compare_hidden(self) -> None:
-        ours, game = self.fast.world[0], self.package._game
-        world, player = game._world, game.player
-        assert np.array_equal(ours["material"], world.materials)
-        assert self.objects() == [_describe(obj) for obj in world.objects]
-        assert self._chunks() == [
-            (chunk, [tuple(map(int, obj.pos)) for obj in members]) for chunk, members in world.chunks.items()
-        ]
-        for name in ("hunger", "thirst", "fatigue", "recover", "last_health"):
-            assert ours[name] == getattr(player, f"_{name}"), name
-        _, key, used = world.random.get_state()[:3]
-        assert ours["random_used"] == used and np.array_equal(ours["random_key"], key)
-
-    def objects(self) -> list[tuple]:
-        """(kind, x, y, health, timer, facing) of our living objects, in order of birth."""
-        world = self.fast.world[0]
-        slots = PLAYER + np.flatnonzero(world["alive"][PLAYER : world["num_slots"]])
-        columns = (world[name][slots].tolist() for name in ("kind", "x", "y", "health", "timer", "facing"))
-        return [
-            (
-                KINDS[kind],
-                (x, y),
-                int(self.fast.inventory[0]) if kind == 0 else health,
-                timer,
-                FACINGS[facing] if kind in (0, 4) else None,
-            )
-            for kind, x, y, health, timer, facing in zip(*columns, strict=True)
-        ]
-
-    def _chunks(self) -> list[tuple]:
-        world = self.fast.world[0]
-        slots = PLAYER + np.flatnonzero(world["alive"][PLAYER : world["num_slots"]])
-        slots = slots[np.argsort(world["arrival"][slots])]
-        places = list(zip(world["x"][slots].tolist(), world["y"][slots].tolist(), strict=True))
-        chunks: dict[tuple, list] = {}
-        for chunk in world["chunk_order"][: world["num_chunks"]].tolist():
-            left, top = chunk // 6 * 12, chunk % 6 * 12
-            chunks[left, min(left + 12, WORLD_SIZE), top, min(top + 12, WORLD_SIZE)] = []
-        for x, y in places:
-            left, top = x // 12 * 12, y // 12 * 12
-            chunks[left, min(left + 12, WORLD_SIZE), top, min(top + 12, WORLD_SIZE)].append((x, y))
-        return list(chunks.items())
+@numba.njit
+def _draw(worlds, seed, bounds):
+    """For each bound a number below it, or one of `uniform` where the bound is 0."""
+    seed_random(worlds[0], seed)
+    drawn = np.empty(len(bounds))
+    for i in range(len(bounds)):
+        drawn[i] = uniform(worlds[0]) if bounds[i] == 0 else below(worlds[0], bounds[i])
+    return drawn
 
 
-def _describe(obj) -> tuple:
-    facing = tuple(map(int, obj.facing)) if isinstance(obj, objects.Player | objects.Arrow) else None
-    timer = getattr(obj, TIMERS[type(obj)]) if type(obj) in TIMERS else 0
-    return type(obj), tuple(map(int, obj.pos)), int(obj.health), timer, facing
+@numba.njit
+def _noise(seed, points):
+    tables = noise_tables(seed)
+    values = np.empty(len(points))
+    for i in range(len(points)):
+        values[i] = noise3(tables, points[i, 0], points[i, 1], points[i, 2])
+    return values
 
 
-class Explorer:
-    """A player who sees the whole map: walks to what it wants, uses it, and now and then does anything at all."""
-
-    def __init__(self, pair: Pair, policy: str, seed: int):
-        self.pair, self.policy = pair, policy
-        self.rng = np.random.default_rng(seed)
-        self.plan: deque[int] = deque()
-
-    def action(self) -> int:
-        if self.policy == "random" or self.rng.random() < 0.05:
-            return int(self.rng.integers(NUM_ACTIONS))
-        if not self.plan:
-            self.plan.extend(getattr(self, f"_plan_{self.policy}")())
-        return self.plan.popleft() if self.plan else int(self.rng.integers(NUM_ACTIONS))
-
-    def _plan_seeker(self) -> Iterator[int]:
-        target = self.rng.choice([*MATERIALS[1:], "Cow", "Zombie", "Skeleton"])
-        yield from self._walk_to(str(target))
-        yield from [ACTIONS.index("do")] * int(self.rng.integers(1, 6))
-        yield from self.rng.integers(ACTIONS.index("sleep"), NUM_ACTIONS, 4).tolist()
-
-    def _plan_sleeper(self) -> Iterator[int]:
-        yield from [ACTIONS.index("sleep")] * int(self.rng.integers(1, 150))
-        yield from self.rng.integers(0, ACTIONS.index("do"), 20).tolist()
-
-    def _plan_farmer(self) -> Iterator[int]:
-        """Plant a sapling, wall it in from where it is safe, wait until it is ripe and eat it."""
-        if not self._facing("grass"):
-            yield from self._walk_to("grass")
-        yield ACTIONS.index("place_plant")
-        yield from [ACTIONS.index("noop")] * int(self.rng.choice([5, 302]))
-        yield from [ACTIONS.index("do")] * 2
-        yield from self.rng.integers(1, 5, 6).tolist()
-
-    def _plan_archer(self) -> Iterator[int]:
-        """Stay near skeletons, with tables and plants as targets of their arrows."""
-        yield from self._walk_to("Skeleton")
-        yield from self.rng.choice([0, 5, 7, 8, 9], 6).tolist()
-
-    def _facing(self, material: str) -> bool:
-        world = self.pair.fast.world[0]
-        dx, dy = FACINGS[self.pair.fast.facing]
-        x, y = int(self.pair.fast.position[0]) + dx, int(self.pair.fast.position[1]) + dy
-        inside = 0 <= x < WORLD_SIZE and 0 <= y < WORLD_SIZE
-        return inside and world["material"][x, y] == MATERIAL_IDS[material] and not world["occupant"][x, y]
-
-    def _goal_cells(self, target: str) -> set[tuple[int, int]]:
-        if target in MATERIAL_IDS:
-            cells = np.argwhere(self.pair.fast.world[0]["material"] == MATERIAL_IDS[target])
-            return {(x, y) for x, y in cells.tolist()}
-        return {pos for kind, pos, *_ in self.pair.objects() if kind.__name__ == target}
-
-    def _walk_to(self, target: str, limit: int = 600) -> list[int]:
-        """Moves along a shortest way to a cell next to the target, and a last one that faces it; [] if there is none near."""
-        goals = self._goal_cells(target)
-        material = self.pair.fast.world[0]["material"]
-        occupant = self.pair.fast.world[0]["occupant"]
-        start = tuple(self.pair.fast.position.tolist())
-        came: dict[tuple, tuple] = {start: ()}
-        queue = deque([start])
-        while queue and len(came) < limit:
-            x, y = queue.popleft()
-            for direction, (dx, dy) in enumerate(FACINGS):
-                cell = (x + dx, y + dy)
-                if not (0 <= cell[0] < WORLD_SIZE and 0 <= cell[1] < WORLD_SIZE) or cell in came:
-                    continue
-                if cell in goals:
-                    return [*came[x, y], 1 + direction]
-                if (WALKABLE >> int(material[cell])) & 1 and not occupant[cell]:
-                    came[cell] = (*came[x, y], 1 + direction)
-                    queue.append(cell)
-        return []
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    bounds=st.lists(st.one_of(st.just(0), st.integers(1, 2**31)), max_size=8),
+)
+@settings(max_examples=50, deadline=None)
+def test_random_numbers_are_numpy_s(seed: int, bounds: list[int]) -> None:
+    bounds = bounds * 200  # past the end of a block of 624 words
+    worlds = np.zeros(1, WORLD)
+    drawn = _draw(worlds, seed, np.array(bounds, np.int64))
+    stream = np.random.RandomState(seed)
+    assert drawn.tolist() == [stream.randint(0, bound) if bound else stream.uniform() for bound in bounds]
+    _, key, used = stream.get_state()[:3]
+    assert worlds["random_used"][0] == used and np.array_equal(worlds["random_key"][0], key)
 
 
-def play(seed: int, policy: str, steps: int, immortal: bool, late: bool, reached: Counter) -> int:
-    """Play one world in lock step; returns the steps played and counts achievements and causes of death."""
-    pair = Pair()
-    pair.reset(seed)
-    explorer = Explorer(pair, policy, seed)
-    if late:
-        pair.give(**{name: int(explorer.rng.integers(0, 10)) for name in ITEMS[4:]})
-    if policy == "farmer":
-        pair.give(sapling=9)
-    for step in range(steps):
-        pair.step(explorer.action())
-        if immortal and pair.fast.inventory[:4].min() < 3 and not pair.fast.dead:
-            pair.give(**{name: 9 for name in ITEMS[: 3 + (policy != "sleeper")]})
-        if pair.fast.dead:
-            break
-    reached.update({name: int(n) for name, n in zip(ACHIEVEMENTS, pair.fast.achievements, strict=True)})
-    reached[pair.fast.death_cause] += 1
-    return step + 1
+@pytest.mark.parametrize("seed", [0, 1, 12345, MAX_SEED - 1])
+def test_noise_is_opensimplex_s(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    anywhere = rng.uniform(-50, 50, (20_000, 3))
+    lattice = rng.integers(-6, 6, (5_000, 3)) / 2
+    cells = np.stack([rng.integers(0, 64, 20_000) / rng.integers(1, 16, 20_000) for _ in range(3)], 1)
+    points = np.concatenate([anywhere, lattice, cells])
+    simplex = OpenSimplex(seed)
+    assert _noise(seed, points).tolist() == [simplex.noise3(*point) for point in points.tolist()]
+
+
+def test_daylight_is_the_package_s() -> None:
+    engine = PackageEngine()
+    for step in (0, 1, 150, 299, 300, 301, 2500, 9999):
+        engine._game._step = step
+        engine._game._update_time()
+        assert daylight_at(step) == engine._game.daylight
+
+
+def test_recipes_are_those_of_the_package_s_data() -> None:
+    assert tuple(constants.achievements) == ACHIEVEMENTS
+    assert tuple(constants.items) == ITEMS
+    for material, (needs, gives, leaves) in fast_recipes.COLLECT.items():
+        info = constants.collect[material]
+        assert info["require"] == ({needs: 1} if needs else {})
+        assert (info["receive"], info["leaves"]) == ({gives: 1}, leaves)
+        assert info.get("probability", 1) == (fast_recipes.SAPLING_PROBABILITY if material == "grass" else 1)
+    for thing, (item, cost, where) in fast_recipes.PLACE.items():
+        assert (constants.place[thing]["uses"], constants.place[thing]["where"]) == (
+            {item: cost},
+            list(where),
+        )
+    for tool, (costs, nearby) in fast_recipes.MAKE.items():
+        info = constants.make[tool]
+        assert (info["uses"], info["nearby"], info["gives"]) == (dict.fromkeys(costs, 1), list(nearby), 1)
+    assert set(constants.collect) == set(fast_recipes.COLLECT)
+    assert list(constants.place) == list(fast_recipes.PLACE)
+    assert list(constants.make) == list(fast_recipes.MAKE)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Pair:
+    return Pair()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_plays_the_package_s_game(policy: str) -> None:
+def test_plays_in_lock_step_with_the_package(pair: Pair, policy: str) -> None:
     for seed in range(2):
-        play(seed, policy, 250, immortal=True, late=seed % 2 == 0, reached=Counter())
+        play(pair, seed, policy, 150, immortal=True, rich=seed == 0)
+
+
+class _Ordered(dict):
+    """A set in order of insertion, as far as the package uses its sets of objects."""
+
+    def add(self, member) -> None:
+        self[member] = None
+
+    def remove(self, member) -> None:
+        del self[member]
+
+
+class _Published(crafter.Env):
+    """The package's own environment, untouched but for drawing, the world's seed and the order of its sets."""
+
+    def __init__(self, seed: int):
+        super().__init__()
+        reset = self._world.reset
+
+        def reset_ordered(**_: int) -> None:
+            reset(seed)
+            self._world._chunks = defaultdict(_Ordered)
+
+        self._world.reset = reset_ordered
+
+    def _obs(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_plays_the_published_environment_s_game(seed: int) -> None:
+    engine, published = FastEngine(), _Published(seed)
+    engine.reset(seed)
+    published.reset()
+    for action in np.random.default_rng(seed).integers(0, 17, 400).tolist():
+        engine.step(action)
+        _, _, done, info = published.step(action)
+        assert engine.achievements.tolist() == list(info["achievements"].values())
+        assert engine.inventory.tolist() == list(info["inventory"].values())
+        assert engine.position.tolist() == info["player_pos"].tolist()
+        assert np.array_equal(engine.world["material"][0], published._world._mat_map)
+        assert np.array_equal(engine.world["occupant"][0] > 0, published._world._obj_map > 0)
+        assert np.array_equal(engine.world["random_key"][0], published._world.random.get_state()[1])
+        assert engine.dead == done
+        if done:
+            break
+
+
+def test_nothing_can_be_made_at_the_left_border(pair: Pair) -> None:
+    pair.reset(3)
+    pair.give(wood=9, stone=9, iron_pickaxe=1, stone_pickaxe=1, wood_pickaxe=1)
+    for _ in range(40):
+        for action in (1, 5, 7, 5):  # go left; take away what is in the way, water and lava under a stone
+            pair.give(health=9, food=9, drink=9, energy=9, stone=9)
+            pair.step(action)
+    assert pair.fast.position[0] == 0
+    pair.give(wood=9, wood_sword=0)
+    for action in (4, 5, 8, 3, 5, 8, 14):  # a table above or below, then a sword
+        pair.step(action)
+    assert (pair.fast.world[0]["material"] == fast_recipes.MATERIAL_IDS["table"]).any()
+    assert pair.fast.inventory[ITEMS.index("wood_sword")] == 0
+
+
+def test_a_reset_forgets_the_game_before() -> None:
+    used, fresh = FastEngine(), FastEngine()
+    used.reset(5)
+    for action in np.random.default_rng(0).integers(0, 17, 300).tolist():
+        used.step(action)
+    for engine in (used, fresh):
+        engine.reset(6)
+        for action in np.random.default_rng(1).integers(0, 17, 100).tolist():
+            engine.step(action)
+    assert np.array_equal(used.world["material"], fresh.world["material"])
+    assert np.array_equal(used.world["random_key"], fresh.world["random_key"])
+    assert np.array_equal(used.view, fresh.view)
+
+
+def test_a_copy_of_the_world_is_a_snapshot() -> None:
+    engine = FastEngine()
+    engine.reset(7)
+    snapshot, seen = engine.world.copy(), []
+    for _ in range(2):
+        engine.world[:] = snapshot
+        engine.num_steps = 0
+        for action in np.random.default_rng(2).integers(0, 17, 100).tolist():
+            engine.step(action)
+        seen.append(engine.world.tobytes())
+    assert seen[0] == seen[1]
+
+
+def test_imports_neither_torch_nor_the_package() -> None:
+    script = "import sys, agent.envs.crafter.fast; print('torch' in sys.modules, 'crafter' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(7200)
 def test_campaign_of_lock_step() -> None:
-    reached: Counter = Counter()
-    steps = 0
-    for world in range(250):
+    """200 worlds of 1,000 steps each; every achievement and every cause of death occurs."""
+    pair = Pair()
+    counts: Counter = Counter()
+    for world in range(210):
         policy = POLICIES[world % len(POLICIES)]
-        immortal, late = world % 3 > 0, world // 5 % 2 == 0
-        steps += play(1_000_003 * world % (2**31 - 1), policy, 1000, immortal, late, reached)
-    print(steps, dict(reached))
-    assert all(reached[name] for name in ACHIEVEMENTS)
+        immortal, rich = world // len(POLICIES) % 4 > 0, world // len(POLICIES) % 2 == 0
+        seed = 1_000_003 * world % MAX_SEED
+        counts["steps"] += play(pair, seed, policy, 1000, immortal=immortal, rich=rich)
+        counts.update(dict(zip(ACHIEVEMENTS, pair.fast.achievements.tolist(), strict=True)))
+        counts[pair.fast.death_cause] += 1
+    print(dict(counts))
+    assert all(counts[name] for name in ACHIEVEMENTS)
+    assert counts["steps"] > 150_000
