@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Report = Progress | Event | EvalProgress
 
+EVALUATION_LINE_EVERY = 10.0  # seconds
+
 _UP_AND_ERASE = "\x1b[1A\x1b[2K"
 
 
@@ -48,13 +50,14 @@ class PlainDisplay:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._told = 0.0  # seconds of the evaluation at its last line
 
     def __call__(self, report: Report) -> None:
-        from agent.progress import Event
+        from agent.progress import EvalProgress, Event
 
         if isinstance(report, Event):
             self.note(event_line(report))
-        else:
+        elif not isinstance(report, EvalProgress) or self._is_due(report):
             self._show(report_lines(report))
 
     def note(self, text: str) -> None:
@@ -65,10 +68,17 @@ class PlainDisplay:
         """A record for programs, which people do not see."""
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """The reports that follow are of something else."""
+        self._told = 0.0
 
     def _show(self, lines: list[str]) -> None:
         self._write(" | ".join(lines) + "\n")
+
+    def _is_due(self, report: EvalProgress) -> bool:
+        """Evaluations report twice a second, which is for screens and too much for a file."""
+        due = report.finished == report.total or report.elapsed - self._told >= EVALUATION_LINE_EVERY
+        self._told = report.elapsed if due else self._told
+        return due
 
     def _write(self, text: str) -> None:
         try:
@@ -100,6 +110,9 @@ class LiveDisplay(PlainDisplay):
         width = max(shutil.get_terminal_size().columns - 1, 20)  # a full last column would wrap
         wrapped = [textwrap.wrap(line, width, subsequent_indent="  ") for line in lines]
         self._redraw("", [line for part in wrapped for line in part])
+
+    def _is_due(self, report: EvalProgress) -> bool:
+        return True
 
     def _redraw(self, above: str, block: list[str]) -> None:
         erase = _UP_AND_ERASE * len(self._block)

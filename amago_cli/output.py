@@ -32,9 +32,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns aligned with two spaces between; no box, no colour: the same in a file as on a screen."""
     lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    padded = (
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
-    )
+    padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
     return "\n".join(line.rstrip() for line in padded)
 
 

@@ -32,9 +32,7 @@ def _option(flag: str, help: str, **more: Any) -> Any:
     return typer.Option(flag, help=help, show_default=False, **more)
 
 
-Environment = Annotated[
-    str | None, typer.Argument(help="What to play, see `amago envs`.", show_default=False)
-]
+Environment = Annotated[str | None, typer.Argument(help="What to play, see `amago envs`.", show_default=False)]
 Goals = Annotated[str | None, _option("--goals", "The instruction wanted: 'stone pickaxe, collect iron'.")]
 Observation = Annotated[options.Observation | None, _option("--obs", "What the agent sees.")]
 Engine = Annotated[options.Engine | None, _option("--engine", "Core of the game.")]

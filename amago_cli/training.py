@@ -80,9 +80,7 @@ def _train(config: Config, paths: RunPaths, display: Display, stop: Stop, *, res
     with RunLock(paths):
         if resume:
             _record_budget(paths, config)
-        display.record(
-            "start", run=paths.name, path=paths.root, resume=resume, config=config.model_dump(mode="json")
-        )
+        display.record("start", run=paths.name, path=paths.root, resume=resume, config=config.model_dump(mode="json"))
         display.note(f"{'resuming' if resume else 'training'} run {paths.name} in {paths.root}")
         try:
             outcome = train(config, paths, resume=resume, notify=display, stop=stop.event)

@@ -39,12 +39,8 @@ def evaluate(
     episodes: Annotated[int, typer.Option(min=1, help="Episodes per instruction.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Seed of worlds and actions.")] = 0,
     device: Annotated[options.Device, typer.Option(help="Where the networks run.")] = "auto",
-    greedy: Annotated[
-        bool, typer.Option("--greedy", help="Take the likeliest action instead of sampling.")
-    ] = False,
-    no_random: Annotated[
-        bool, typer.Option("--no-random", help="Leave out the random policy beside.")
-    ] = False,
+    greedy: Annotated[bool, typer.Option("--greedy", help="Take the likeliest action instead of sampling.")] = False,
+    no_random: Annotated[bool, typer.Option("--no-random", help="Leave out the random policy beside.")] = False,
     fail_under: Annotated[
         float | None,
         typer.Option(min=0, max=1, help="Exit with 7 if less than this share of all episodes succeeds."),

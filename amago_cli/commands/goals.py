@@ -19,9 +19,7 @@ def goals(as_json: AsJson = False) -> None:
     from agent.goals.vocabulary import GOALS
 
     if as_json:
-        print_json(
-            [{"id": g.id, "name": g.name, "verb": g.verb, "noun": g.noun, "x": g.x, "y": g.y} for g in GOALS]
-        )
+        print_json([{"id": g.id, "name": g.name, "verb": g.verb, "noun": g.noun, "x": g.x, "y": g.y} for g in GOALS])
         return
     nouns: dict[str, list[str]] = {}
     for goal in GOALS:

@@ -53,9 +53,7 @@ def describe(facts: dict[str, Any]) -> str:
     status = facts["status"] or {}
     changed = [f"{key} = {ours} (preset: {base})" for key, (base, ours) in facts["differences"].items()]
     metrics = [f"{key} {value:.4g}" for key, (_, value) in facts["metrics"].items()]
-    checkpoints = [
-        f"{step}{''.join(f' {mark}' for mark in marks)}" for step, marks in facts["checkpoints"].items()
-    ]
+    checkpoints = [f"{step}{''.join(f' {mark}' for mark in marks)}" for step, marks in facts["checkpoints"].items()]
     sections = [
         f"run {facts['name']} in {facts['path']}",
         f"state        {facts['state']} {status.get('message', '')}".rstrip(),

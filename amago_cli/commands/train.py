@@ -67,9 +67,7 @@ def train(
     training.start(resolved, preset, runs_dir, run, display)
 
 
-def _resume(
-    runs_dir: Path, name: str, named: dict[str, Any], assignments: list[str], display: Display
-) -> None:
+def _resume(runs_dir: Path, name: str, named: dict[str, Any], assignments: list[str], display: Display) -> None:
     from store.runs import open_run
 
     paths = open_run(runs_dir, name)

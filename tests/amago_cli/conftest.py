@@ -28,9 +28,7 @@ class Result:
 
 
 @pytest.fixture
-def amago(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Callable[..., Result]:
+def amago(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Result]:
     """Call `amago` with arguments, in an empty working directory."""
     from amago_cli.app import main
 
@@ -131,13 +129,11 @@ class FakeEvaluation:
         **how: Any,
     ) -> list[Trajectory]:
         self.calls.append({"checkpoint": checkpoint, "instructions": instructions, **how})
-        notify(EvalProgress(1, 2, 3.0))
+        notify(EvalProgress(1, 2, 30.0))
         self.during()
         episodes = range(1 if stop.is_set() else how["episodes"])
         return [
-            episode(ids, len(ids) * self.completes(checkpoint), 2 * n + 1)
-            for ids in instructions
-            for n in episodes
+            episode(ids, len(ids) * self.completes(checkpoint), 2 * n + 1) for ids in instructions for n in episodes
         ]
 
 

@@ -26,9 +26,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
-    file = write(
-        tmp_path / "c.toml", "[optimizer]\nbatch_size = 2\nclip_norm = 2.0\n[run]\nseed = 2\nsteps = 2\n"
-    )
+    file = write(tmp_path / "c.toml", "[optimizer]\nbatch_size = 2\nclip_norm = 2.0\n[run]\nseed = 2\nsteps = 2\n")
     config = resolve("tiny", file, {"run.seed": 3, "run.steps": 3}, ["run.steps=4"])
     assert config.optimizer.batch_size == 2
     assert (config.run.seed, config.run.steps) == (3, 4)
@@ -62,9 +60,7 @@ def test_an_assignment_needs_key_and_value(text: str) -> None:
 
 
 def test_an_unknown_key_names_the_nearest() -> None:
-    with pytest.raises(
-        ConfigError, match=r"unknown configuration key 'optimiser.batch_size'.*optimizer.batch_size"
-    ):
+    with pytest.raises(ConfigError, match=r"unknown configuration key 'optimiser.batch_size'.*optimizer.batch_size"):
         resolve("tiny", None, {}, ["optimiser.batch_size=3"])
 
 

@@ -37,9 +37,7 @@ def test_runs_lists_the_broken_ones_too(amago: Amago) -> None:
     Path("runs/b/config.json").write_text("{")
     lines = amago("runs").out.splitlines()
     assert lines[0].split() == ["run", "state", "steps", "updates", "created", "goals"]
-    assert any(
-        line.startswith("a") and "stopped" in line and "1,234" in line and "eat cow" in line for line in lines
-    )
+    assert any(line.startswith("a") and "stopped" in line and "1,234" in line and "eat cow" in line for line in lines)
     assert any(line.startswith("b") and "broken" in line for line in lines)
     records = {record["name"]: record for record in json.loads(amago("runs", "--json").out)}
     assert (records["a"]["step"], records["a"]["problem"]) == (1234, None)
@@ -105,9 +103,7 @@ def test_a_mistyped_verb_is_corrected(amago: Amago) -> None:
         ("amago train --resume ca", 3, "calm-otter-7"),
     ],
 )
-def test_completion(
-    amago: Amago, monkeypatch: pytest.MonkeyPatch, words: str, index: int, expected: str
-) -> None:
+def test_completion(amago: Amago, monkeypatch: pytest.MonkeyPatch, words: str, index: int, expected: str) -> None:
     make_run("calm-otter-7")
     monkeypatch.setenv("_AMAGO_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", words)

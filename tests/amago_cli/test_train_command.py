@@ -62,9 +62,7 @@ def test_json_is_all_that_stdout_has(amago: Amago, training: Any) -> None:
 
 
 def test_dry_run_prints_a_configuration_file_and_creates_nothing(amago: Amago, training: Any) -> None:
-    result = amago(
-        "train", "crafter", *GOALS, "--dry-run", "--steps", "5000", "--set", "optimizer.batch_size=3"
-    )
+    result = amago("train", "crafter", *GOALS, "--dry-run", "--steps", "5000", "--set", "optimizer.batch_size=3")
     settings = tomllib.loads(result.out)
     assert settings["optimizer"]["batch_size"] == 3
     assert settings["run"]["steps"] == 5000
@@ -159,12 +157,8 @@ def test_a_run_in_use_is_refused_with_its_own_exit_code(amago: Amago, training: 
     assert len(training.calls) == 1
 
 
-@pytest.mark.parametrize(
-    ("error", "code"), [(DivergedError("loss is not finite"), 6), (StorageError("disk full"), 5)]
-)
-def test_errors_of_training_have_their_exit_codes(
-    amago: Amago, training: Any, error: Exception, code: int
-) -> None:
+@pytest.mark.parametrize(("error", "code"), [(DivergedError("loss is not finite"), 6), (StorageError("disk full"), 5)])
+def test_errors_of_training_have_their_exit_codes(amago: Amago, training: Any, error: Exception, code: int) -> None:
     training.error = error
     result = amago("train", "crafter", "--run", "a")
     assert (result.code, result.err) == (code, f"amago: {error}\n")
