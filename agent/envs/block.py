@@ -5,7 +5,6 @@ ends when its caller does, even a caller killed with -9 and even in the middle o
 """
 
 import os
-import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterable
@@ -34,9 +33,7 @@ class EnvBlock:
         """Begin an attempt in each of the given rows."""
         for row, task in tasks:
             self._arrays.busy[row] = True
-            observation, info = self._envs[row].reset(
-                seed=task.seed, options={"instruction": task.instruction}
-            )
+            observation, info = self._envs[row].reset(seed=task.seed, options={"instruction": task.instruction})
             self._write(row, observation, 0.0, False, False, info)
             self._arrays.busy[row] = False
 
@@ -75,7 +72,6 @@ class EnvBlock:
 
 def serve(connection: Connection, make_env: MakeEnv, shared: SharedSteps, rows: range) -> None:
     """Main function of a worker process: report readiness, then obey until the caller hangs up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the caller decides
     threading.Thread(target=_die_with_parent, daemon=True).start()
     try:
         block = EnvBlock(make_env, shared.arrays(), rows)

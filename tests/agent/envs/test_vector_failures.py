@@ -61,6 +61,16 @@ def test_a_worker_killed_between_two_calls_is_noticed():
         assert vector.observations["state"].tolist() == [[4, 1], [2, 2]]
 
 
+def test_ctrl_c_reaches_no_worker_not_even_one_that_is_starting():
+    with VectorEnv(CountingEnv, num_envs=1, num_workers=1) as vector:
+        for _ in range(2):
+            os.kill(vector.worker_pids[0] or 0, signal.SIGINT)
+            vector.reset([0], [Task(0)])
+            vector.step([0])
+        assert not vector.lost.any() and vector.incidents == []
+        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+
+
 def test_an_environment_that_never_works_stops_the_run(monkeypatch):
     monkeypatch.setattr(vector_module, "_MAX_FAILURES", 1)
     with VectorEnv(BrokenEnv, num_envs=1, num_workers=1) as vector:
