@@ -63,18 +63,14 @@ class SharedSteps:
             views[name] = np.frombuffer(self._block, dtype, count, offset).reshape(shape)
             offset += _padded(dtype, shape)
         prefix = "observations."
-        observations = {
-            name[len(prefix) :]: views.pop(name) for name in list(views) if name.startswith(prefix)
-        }
+        observations = {name[len(prefix) :]: views.pop(name) for name in list(views) if name.startswith(prefix)}
         return StepArrays(observations, **views)
 
 
 def _fields(spec: EnvSpec, num_envs: int) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
     """Dtype and shape of every array of StepArrays; observations are named "observations.<key>"."""
     assert isinstance(spec.observation_space, spaces.Dict), spec.observation_space
-    parts = {
-        f"observations.{key}": (space.dtype, space.shape) for key, space in spec.observation_space.items()
-    }
+    parts = {f"observations.{key}": (space.dtype, space.shape) for key, space in spec.observation_space.items()}
     parts |= {
         "actions": (spec.action_space.dtype, spec.action_space.shape),
         "rewards": (np.float32, ()),

@@ -52,9 +52,7 @@ def parse_instruction(text: str) -> tuple[int, ...]:
         goal, count = _parse_phrase(phrase)
         instruction += [goal] * count
     if len(instruction) > MAX_SUBGOALS:
-        raise GoalError(
-            f"an instruction has at most {MAX_SUBGOALS} subgoals, this one has {len(instruction)}"
-        )
+        raise GoalError(f"an instruction has at most {MAX_SUBGOALS} subgoals, this one has {len(instruction)}")
     return tuple(instruction)
 
 

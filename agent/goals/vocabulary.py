@@ -20,9 +20,7 @@ _NOUNS = {
     "collect": ("coal", "diamond", "drink", "iron", "sapling", "stone", "wood"),
     "defeat": ("skeleton", "zombie"),
     "eat": ("cow", "plant"),
-    "make": tuple(
-        f"{material} {tool}" for material in ("wood", "stone", "iron") for tool in ("pickaxe", "sword")
-    ),
+    "make": tuple(f"{material} {tool}" for material in ("wood", "stone", "iron") for tool in ("pickaxe", "sword")),
     "place": ("furnace", "plant", "stone", "table"),
     "wake": ("up",),
 }

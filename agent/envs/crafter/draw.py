@@ -27,9 +27,7 @@ _SLEEP_TINT = (0, 0, 16)
 _SLEEPING = OBJECT_IDS["player-sleep"]
 
 
-def draw(
-    view: np.ndarray, inventory: np.ndarray, daylight: float, unit: int, rng: np.random.Generator
-) -> np.ndarray:
+def draw(view: np.ndarray, inventory: np.ndarray, daylight: float, unit: int, rng: np.random.Generator) -> np.ndarray:
     """The frame of one state: (9 * unit, 9 * unit, 3) uint8, seven rows of cells above two rows of inventory.
 
     `view` is (9, 7) texture ids, `inventory` (16,) counts up to 9, `unit` the pixels along a cell's side (the

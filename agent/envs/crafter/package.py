@@ -140,9 +140,7 @@ class _Game(Env):
 class _World(World):
     """The package's world with chunks in order of insertion, and with its maps open to the view."""
 
-    def __init__(
-        self, area: tuple[int, int], materials: list[str], chunk_size: tuple[int, int], ordered: bool
-    ):
+    def __init__(self, area: tuple[int, int], materials: list[str], chunk_size: tuple[int, int], ordered: bool):
         self._new_chunk: Callable[[], Any] = _InsertionOrdered if ordered else set
         super().__init__(area, materials, chunk_size)
 

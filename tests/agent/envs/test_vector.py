@@ -66,12 +66,12 @@ def test_the_spec_is_the_environments(vector):
 
 
 def test_workers_play_the_same_crafter_as_this_process():
-    tasks = [Task(seed, (6, 0)) for seed in (2, 4, 6)]
-    actions = np.random.default_rng(0).integers(17, size=(30, 3))
+    tasks = [Task(seed, (6, 0)) for seed in (2, 4)]
+    actions = np.random.default_rng(0).integers(17, size=(30, 2))
     histories = []
     for num_workers in (0, 2):
-        with VectorEnv(partial(make_crafter, "package", "symbolic", 100), 3, num_workers) as vector:
-            vector.reset(range(3), tasks)
+        with VectorEnv(partial(make_crafter, "package", "symbolic", 100), 2, num_workers) as vector:
+            vector.reset([0, 1], tasks)
             history = []
             for action in actions:
                 vector.step(action)

@@ -40,9 +40,7 @@ def test_goals_have_the_papers_frequencies(draws):
 
 
 def test_near_travels_are_drawn_more_often_than_far_ones(draws):
-    travels = [
-        goal for instruction in draws for goal in map(GOALS.__getitem__, instruction) if goal.x is not None
-    ]
+    travels = [goal for instruction in draws for goal in map(GOALS.__getitem__, instruction) if goal.x is not None]
     distances = np.array([np.hypot(goal.x - 32, goal.y - 32) for goal in travels])
     near, middle, far = (np.mean((low <= distances) & (distances < low + 15)) for low in (0, 15, 30))
     assert near > middle > far > 0
@@ -78,7 +76,5 @@ def test_the_tech_tree_grows_by_one_step_past_the_best():
 
 
 def test_max_length_and_reproducibility():
-    first, second = (
-        [sample_instruction(np.random.default_rng(3), max_length=2) for _ in range(20)] for _ in range(2)
-    )
+    first, second = ([sample_instruction(np.random.default_rng(3), max_length=2) for _ in range(20)] for _ in range(2))
     assert first == second and all(1 <= len(instruction) <= 2 for instruction in first)
