@@ -163,10 +163,9 @@ class VectorEnv:
 
     def _describe(self, rows: range, failure: str) -> str:
         """One incident in words: who was at work, in which world, at which step, and what happened."""
-        guilty = [row for row in rows if self._arrays.busy[row]]
-        suspects = [self._describe_env(row) for row in guilty or rows]
-        return f"worker of environments {rows.start}-{rows.stop - 1} lost at {', '.join(suspects)}: {failure}"
-
-    def _describe_env(self, row: int) -> str:
-        task = self._tasks[row]
-        return f"environment {row} (seed {task.seed if task else 'none'}, step {self._steps[row]})"
+        where = "while none of them was at work"
+        for row in rows:
+            task = self._tasks[row]
+            if self._arrays.busy[row] and task:
+                where = f"in environment {row} (seed {task.seed}, step {self._steps[row]})"
+        return f"worker of environments {rows.start}-{rows.stop - 1} lost {where}: {failure}"

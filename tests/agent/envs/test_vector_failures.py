@@ -35,7 +35,7 @@ def test_a_failing_worker_is_replaced_and_the_run_goes_on(failure, words):
         vector.step([1] * 4)
         assert vector.lost.tolist() == [False, False, True, True]
         (incident,) = vector.incidents
-        assert incident.startswith("worker of environments 2-3 lost at environment 3 (seed 5, step 3): ")
+        assert incident.startswith("worker of environments 2-3 lost in environment 3 (seed 5, step 3): ")
         assert words in incident.splitlines()[0]
         assert vector.observations["state"][:2].tolist() == [[0, 3], [2, 3]]
         assert vector.rewards.tolist() == [1.0, 1.0, 0.0, 0.0]
@@ -55,7 +55,7 @@ def test_a_worker_killed_between_two_calls_is_noticed():
         os.kill(vector.worker_pids[0] or 0, signal.SIGKILL)
         vector.step([0, 0])
         assert vector.lost.tolist() == [True, False]
-        assert "environment 0 (seed 0, step 1): was killed by signal 9" in vector.incidents[0]
+        assert "environments 0-0 lost while none of them was at work: was killed" in vector.incidents[0]
         vector.reset([0], [Task(4)])
         vector.step([0, 0])
         assert vector.observations["state"].tolist() == [[4, 1], [2, 2]]
