@@ -79,6 +79,7 @@ class LossConfig(Section):
     policy_gradient_weight: Weight = Field(1.0, description="weight of the dependent actor's -Q term")
     cloning_weight: Weight = Field(0.1, description="weight of filtered behaviour cloning beside the -Q term")
     target_subset: Positive = Field(2, description="critics drawn for each TD target")
+    num_steps: Positive = Field(1, description="steps of the returns that make TD targets (n-step)")
     target_tau: Annotated[float, Field(gt=0, le=1)] = Field(0.003, description="step of the target networks")
     num_bins: Annotated[int, Field(ge=2)] = Field(64, description="value bins of the independent critic")
     value_min: float = Field(-1.0, description="lowest scaled return of the value bins")

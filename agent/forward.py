@@ -79,7 +79,18 @@ def _targets(model: AgentModel, next_states: Tensor, batch: Batch, config: LossC
     done = batch.terminated
     if config.time_limit == "terminal":
         done = done | batch.truncated
-    return td_target(batch.rewards * config.reward_scale, done, reduced, model.discounts)
+    rewards = batch.rewards * config.reward_scale
+    return td_target(
+        rewards, done, reduced, model.discounts, continues=_continues(batch), num_steps=config.num_steps
+    )
+
+
+def _continues(batch: Batch) -> Tensor:
+    """Where the transition after this one (B, L) is in the window and belongs to the same attempt."""
+    follows = batch.valid & ~batch.terminated & ~batch.truncated
+    follows[:, :-1] &= batch.valid[:, 1:]
+    follows[:, -1] = False
+    return follows
 
 
 def _action_values(

@@ -68,6 +68,7 @@ def train(config: Config, paths: RunPaths, *, resume: bool, notify: Listener, st
     The caller holds the run's lock. Errors leave the last checkpoint as it is and are told in status.json.
     """
     torch.set_num_threads(learner_threads())
+    torch.set_flush_denormal(True)  # probabilities of far value bins underflow, and denormals are slow
     state = _load_latest(config, paths, notify) if resume else None
     heartbeat = Heartbeat(paths)
     try:

@@ -77,7 +77,7 @@ class AgentModel(ActingModel):
         self.popart = PopArt(len(config.loss.discounts), config.loss.popart_beta)
         if len(bin_centers):
             spacing = bin_centers[1] - bin_centers[0]
-            self.critics.start_at(-(bin_centers / (2 * spacing)).square())  # values start near zero
+            self.critics.start_at(-(bin_centers / (2 * spacing)).square().clamp(max=16))  # values start near zero
         self.target_actor = _actor(interface, config)
         self.target_critics = _critics(interface, config, len(bin_centers))
         self.target_actor.load_state_dict(self.actor.state_dict())

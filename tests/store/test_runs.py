@@ -50,9 +50,7 @@ def test_of_many_creators_one_wins(tmp_path):
     assert len(winners) == 1
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".", "..", "../a", "a/b", "-rf", ".hidden", "a b", "a@best", "latest", "a" * 65]
-)
+@pytest.mark.parametrize("name", ["", ".", "..", "../a", "a/b", "-rf", ".hidden", "a b", "a@best", "latest", "a" * 65])
 def test_unsafe_names_are_refused(tmp_path, name):
     with pytest.raises(AmagoError, match="cannot be the name of a run"):
         create_run(tmp_path, name, {})

@@ -42,9 +42,7 @@ def holder(paths):
 
 
 def running(**changes):
-    status = Status(
-        state="running", pid=os.getpid(), host=socket.gethostname(), started=0.0, heartbeat=1000.0
-    )
+    status = Status(state="running", pid=os.getpid(), host=socket.gethostname(), started=0.0, heartbeat=1000.0)
     return replace(status, **changes)
 
 
@@ -75,9 +73,7 @@ def test_a_missing_or_damaged_status_is_no_status(paths, content):
 
 
 def test_a_status_of_a_later_version_is_still_read(paths):
-    paths.status.write_text(
-        '{"state": "finished", "pid": 1, "host": "h", "started": 0, "heartbeat": 0, "new": 1}'
-    )
+    paths.status.write_text('{"state": "finished", "pid": 1, "host": "h", "started": 0, "heartbeat": 0, "new": 1}')
     assert describe_state(read_status(paths)) == "finished"
 
 
