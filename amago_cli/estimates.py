@@ -57,8 +57,12 @@ def _replay_bytes(config: Config, spec: EnvSpec) -> int:
 
 def _num_parameters(config: Config, spec: EnvSpec) -> int:
     """Trained numbers; the target networks repeat some of them."""
+    import torch
+
+    from agent.device import learner_threads
     from agent.forward import build_model
     from agent.interface import interface_of
 
+    torch.set_num_threads(learner_threads())  # as in training; more would only wait for each other
     model = build_model(interface_of(spec), config)
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

@@ -86,7 +86,7 @@ def _train(config: Config, paths: RunPaths, display: Display, stop: Stop, *, res
             outcome = train(config, paths, resume=resume, notify=display, stop=stop.event)
         finally:
             display.close()
-    _say_outcome(outcome, paths, display)
+    _say_outcome(outcome, paths, config, display)
     if stop.event.is_set():
         raise typer.Exit(stop.exit_code)
 
@@ -102,7 +102,7 @@ def _record_budget(paths: RunPaths, config: Config) -> None:
         write_json(paths.config, {**record, "config": mapping})
 
 
-def _say_outcome(outcome: Outcome, paths: RunPaths, display: Display) -> None:
+def _say_outcome(outcome: Outcome, paths: RunPaths, config: Config, display: Display) -> None:
     reasons = {
         "steps": "its steps are done",
         "minutes": "its minutes are over",
@@ -121,15 +121,18 @@ def _say_outcome(outcome: Outcome, paths: RunPaths, display: Display) -> None:
     display.note(f"run {paths.name}: {reasons[outcome.reason]}: {reached} in {duration(outcome.elapsed)}")
     display.note(f"checkpoint: {outcome.checkpoint}")
     display.note("next:")
-    for command in _next_commands(outcome, paths):
+    for command in _next_commands(outcome, paths, config):
         display.note(f"  {command}")
 
 
-def _next_commands(outcome: Outcome, paths: RunPaths) -> list[str]:
+def _next_commands(outcome: Outcome, paths: RunPaths, config: Config) -> list[str]:
     elsewhere = paths.root.parent != DEFAULT_RUNS_DIR.resolve()
     where = f" --runs-dir {shlex.quote(str(paths.root.parent))}" if elsewhere else ""
-    more = {"steps": f" --steps {2 * outcome.step}", "minutes": f" --minutes {2 * outcome.elapsed / 60:.0f}"}
+    more = ""
+    if outcome.reason in ("steps", "minutes"):
+        budget = getattr(config.run, outcome.reason)
+        more = f" --{outcome.reason} {2 * budget:g}"
     return [
         f"amago eval --checkpoint {paths.name}{where}",
-        f"amago train --resume {paths.name}{more.get(outcome.reason, '')}{where}",
+        f"amago train --resume {paths.name}{more}{where}",
     ]

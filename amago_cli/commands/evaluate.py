@@ -16,6 +16,7 @@ from store.errors import AmagoError
 
 if TYPE_CHECKING:
     from agent.report import EvalReport
+    from store.trajectory import Trajectory
 
 MAX_ROWS = 30  # instructions shown on the screen; the report has them all
 
@@ -58,10 +59,9 @@ def evaluate(
     settings = evaluation.Settings(episodes, seed, device, greedy, beside_random=not no_random)
     with stop_on_signals(display.note, "stopping: reporting the finished episodes") as stop:
         report, trajectories = evaluation.run(subject, tasks, settings, display, stop.event)
-    display.close()
-    print_report(report, as_json=as_json)
-    for file in evaluation.save(subject, report, trajectories):
-        remark(f"written: {file}")
+    if trajectories:
+        print_report(report, as_json=as_json)
+        _keep(subject, report, trajectories)
     if stop.event.is_set():
         raise typer.Exit(stop.exit_code)
     _gate(report, fail_under)
@@ -80,6 +80,13 @@ def print_report(report: EvalReport, *, as_json: bool) -> None:
     about = report.header
     print(f"{about.checkpoint} ({about.rule}), step {about.step:,}, {about.policy} actions, {about.worlds}")
     print(f"\n{table(header, shown)}\n\n{table(*goal_rows(report))}\n")
+
+
+def _keep(subject: evaluation.Subject, report: EvalReport, trajectories: list[Trajectory]) -> None:
+    for file in evaluation.save(subject, report, trajectories):
+        remark(f"written: {file}")
+    if subject.run:
+        remark(f"next: amago show {subject.run.name}")
 
 
 def _gate(report: EvalReport, fail_under: float | None) -> None:

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from amago_cli.options import DEFAULT_RUNS_DIR, AsJson, RunName, RunsDir
 from amago_cli.output import print_json
+from amago_cli.toml_text import literal
 
 if TYPE_CHECKING:
     from store.layout import RunPaths
+
+
+METRIC_WIDTH = 40
 
 
 def show(run: RunName, as_json: AsJson = False, runs_dir: RunsDir = DEFAULT_RUNS_DIR) -> None:
@@ -51,14 +55,16 @@ def collect(paths: RunPaths) -> dict[str, Any]:
 def describe(facts: dict[str, Any]) -> str:
     """The page for people."""
     status = facts["status"] or {}
-    changed = [f"{key} = {ours} (preset: {base})" for key, (base, ours) in facts["differences"].items()]
-    metrics = [f"{key} {value:.4g}" for key, (_, value) in facts["metrics"].items()]
+    changed = [
+        f"{key} = {literal(ours)} (preset: {literal(base)})" for key, (base, ours) in facts["differences"].items()
+    ]
+    metrics = [f"{key:<{METRIC_WIDTH}} {value:.4g}" for key, (_, value) in facts["metrics"].items()]
     checkpoints = [f"{step}{''.join(f' {mark}' for mark in marks)}" for step, marks in facts["checkpoints"].items()]
     sections = [
         f"run {facts['name']} in {facts['path']}",
         f"state        {facts['state']} {status.get('message', '')}".rstrip(),
         f"progress     {status.get('step', 0):,} steps, {status.get('update', 0):,} updates",
-        f"created      {facts['created']}",
+        f"created      {str(facts['created'])[:19]} UTC",
         f"command      {facts['command']}",
         _section(f"changes      to preset {facts['preset']}", changed),
         _section("metrics      newest", metrics),

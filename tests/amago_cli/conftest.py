@@ -84,7 +84,6 @@ class Outcome:
 class FakeTraining:
     """Stands for `agent.train`: remembers its calls, reports once, ends as told."""
 
-    reason: str = "steps"
     during: Callable[[], None] = lambda: None
     error: Exception | None = None
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -96,7 +95,7 @@ class FakeTraining:
         notify(PROGRESS)
         notify(Event("warning", "a worker was replaced"))
         self.during()
-        reason = "stopped" if stop.is_set() else self.reason
+        reason = "steps" if config.run.steps and not stop.is_set() else "stopped"
         return Outcome(reason, 1000, 7, 90.0, paths.checkpoint(1000))
 
 
@@ -116,6 +115,7 @@ class FakeEvaluation:
 
     calls: list[dict[str, Any]] = field(default_factory=list)
     during: Callable[[], None] = lambda: None
+    finished_at_stop: int = 1  # episodes of each instruction
     completes: Callable[[Path | None], bool] = lambda checkpoint: checkpoint is not None
 
     def evaluate(
@@ -131,7 +131,7 @@ class FakeEvaluation:
         self.calls.append({"checkpoint": checkpoint, "instructions": instructions, **how})
         notify(EvalProgress(1, 2, 30.0))
         self.during()
-        episodes = range(1 if stop.is_set() else how["episodes"])
+        episodes = range(self.finished_at_stop if stop.is_set() else how["episodes"])
         return [
             episode(ids, len(ids) * self.completes(checkpoint), 2 * n + 1) for ids in instructions for n in episodes
         ]

@@ -136,3 +136,13 @@ def test_a_signal_reports_the_finished_episodes(amago: Amago, checkpoint: Path, 
     document = json.loads(report.read_text())
     assert document["header"]["interrupted"] is True
     assert document["agent"]["success"]["trials"] == 3
+
+
+def test_a_signal_before_the_first_finished_episode_writes_nothing(
+    amago: Amago, checkpoint: Path, evaluation: Any
+) -> None:
+    evaluation.during = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    evaluation.finished_at_stop = 0
+    result = amago("eval", "--checkpoint", "a")
+    assert (result.code, result.out) == (143, "")
+    assert not (checkpoint.parents[1] / "reports").exists()

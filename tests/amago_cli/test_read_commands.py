@@ -49,7 +49,7 @@ def test_show_tells_what_was_changed(amago: Amago) -> None:
     result = amago("show", "a")
     assert result.code == 0
     assert "1,234 steps, 56 updates" in result.out
-    assert "task.goals = eat cow" in result.out
+    assert 'task.goals = "eat cow" (preset: "")' in result.out
     assert "next: amago eval --checkpoint a" in result.out
     facts = json.loads(amago("show", "latest", "--json").out)
     assert facts["differences"] == {"task.goals": ["", "eat cow"]}

@@ -53,7 +53,7 @@ def test_the_run_records_its_configuration_and_command(amago: Amago, training: A
 
 
 def test_json_is_all_that_stdout_has(amago: Amago, training: Any) -> None:
-    result = amago("train", "crafter", "--run", "a", "--json")
+    result = amago("train", "crafter", "--run", "a", "--json", "--steps", "10")
     records = [json.loads(line) for line in result.out.splitlines()]
     assert [record["type"] for record in records] == ["start", "progress", "event", "end"]
     assert records[0]["run"] == "a"
