@@ -5,6 +5,7 @@ import numpy as np
 
 from agent.envs.crafter.engine import WORLD_SIZE
 from agent.envs.crafter.fast_jit import part
+from agent.envs.crafter.fast_moves import add_object, chunk_at, distance_to_player, remove_object
 from agent.envs.crafter.fast_random import below, uniform
 from agent.envs.crafter.fast_world import (
     CHUNK_SIZE,
@@ -17,10 +18,6 @@ from agent.envs.crafter.fast_world import (
     PATH,
     PLAYER,
     World,
-    add_object,
-    chunk_at,
-    distance_to_player,
-    remove_object,
 )
 
 # By kind, in the order in which the game balances them.

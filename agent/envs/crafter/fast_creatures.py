@@ -5,6 +5,17 @@ own update, and still finishes that update: it draws, a zombie bites, a skeleton
 """
 
 from agent.envs.crafter.fast_jit import constants, part
+from agent.envs.crafter.fast_moves import (
+    add_object,
+    distance_to_player,
+    hurt,
+    is_free,
+    material_at,
+    move_object,
+    occupant_at,
+    remove_object,
+    set_material,
+)
 from agent.envs.crafter.fast_random import below, uniform
 from agent.envs.crafter.fast_world import (
     DEATH_BY_ARROW,
@@ -28,16 +39,7 @@ from agent.envs.crafter.fast_world import (
     WALKABLE,
     WALKABLE_TO_ARROW,
     World,
-    add_object,
-    distance_to_player,
-    hurt,
-    is_free,
-    material_at,
     material_set,
-    move_object,
-    occupant_at,
-    remove_object,
-    set_material,
 )
 
 DESTROYED_BY_ARROW = material_set("table", "furnace")

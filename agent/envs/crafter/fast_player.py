@@ -1,4 +1,4 @@
-"""How the player of a compiled Crafter world acts, tires, starves and heals in one step.
+"""How the player of a compiled Crafter world acts.
 
 The order of the rules is the package's: the action, then the needs, then health, then every item is held
 between 0 and 9, then a hurt sleeper wakes.
@@ -7,6 +7,8 @@ between 0 and 9, then a hurt sleeper wakes.
 from agent.envs.crafter.engine import ACTIONS, ITEMS, WORLD_SIZE
 from agent.envs.crafter.fast_creatures import RIPE_AFTER
 from agent.envs.crafter.fast_jit import constants, part
+from agent.envs.crafter.fast_moves import add_object, hurt, material_at, move_object, occupant_at, set_material
+from agent.envs.crafter.fast_needs import heal_or_decay, tire
 from agent.envs.crafter.fast_random import uniform
 from agent.envs.crafter.fast_recipes import (
     COLLECT_ACHIEVEMENT,
@@ -29,9 +31,7 @@ from agent.envs.crafter.fast_recipes import (
 )
 from agent.envs.crafter.fast_world import (
     DEATH_BY_LAVA,
-    DRINK,
     ENERGY,
-    EXHAUSTION,
     FOOD,
     GRASS,
     HEALTH,
@@ -43,19 +43,11 @@ from agent.envs.crafter.fast_world import (
     MAX_ITEM,
     NOBODY,
     PLAYER,
-    STARVATION,
     STEP_X,
     STEP_Y,
-    THIRST,
     WALKABLE_TO_PLAYER,
     WATER,
     World,
-    add_object,
-    hurt,
-    material_at,
-    move_object,
-    occupant_at,
-    set_material,
 )
 from agent.goals.vocabulary import ACHIEVEMENTS
 
@@ -65,7 +57,7 @@ WOOD_SWORD, STONE_SWORD, IRON_SWORD = (ITEMS.index(f"{name}_sword") for name in 
 EAT_PLANT, EAT_COW, DEFEAT_ZOMBIE, DEFEAT_SKELETON, WAKE_UP = (
     ACHIEVEMENTS.index(name) for name in ("eat_plant", "eat_cow", "defeat_zombie", "defeat_skeleton", "wake_up")
 )
-DECAY, PLANT_HEALTH = constants([1, 1])
+(PLANT_HEALTH,) = constants([1])
 
 
 @part
@@ -78,8 +70,8 @@ def update_player(world: World, action: int) -> None:
             world.sleeping = False
             world.achievements[WAKE_UP] += 1
     _act(world, action)
-    _tire(world)
-    _heal_or_decay(world)
+    tire(world)
+    heal_or_decay(world)
     for item in range(NUM_ITEMS):
         world.inventory[item] = min(world.inventory[item], MAX_ITEM)
     health = world.inventory[HEALTH]
@@ -206,57 +198,3 @@ def _make(world: World, tool: int) -> None:
         world.inventory[item] -= MAKE_COST[tool, item]
     world.inventory[MAKE_ITEM[tool]] += 1
     world.achievements[MAKE_ACHIEVEMENT[tool]] += 1
-
-
-@part
-def _lose(world: World, item: int) -> None:
-    world.inventory[item] = max(0, world.inventory[item] - 1)
-
-
-@part
-def _tire(world: World) -> None:
-    """Let hunger, thirst and fatigue grow; a sleeper needs half and rests."""
-    pace = 0.5 if world.sleeping else 1.0
-    world.hunger += pace
-    if world.hunger > 25:
-        world.hunger = 0
-        _lose(world, FOOD)
-    world.thirst += pace
-    if world.thirst > 20:
-        world.thirst = 0
-        _lose(world, DRINK)
-    if world.sleeping:
-        world.fatigue = min(world.fatigue - 1, 0)
-    else:
-        world.fatigue += 1
-    if world.fatigue < -10:
-        world.fatigue = 0
-        world.inventory[ENERGY] += 1
-    if world.fatigue > 30:
-        world.fatigue = 0
-        _lose(world, ENERGY)
-
-
-@part
-def _cause_of_decay(world: World) -> int:
-    if world.material[world.x[PLAYER], world.y[PLAYER]] == LAVA:
-        return DEATH_BY_LAVA
-    if world.inventory[FOOD] == 0:
-        return STARVATION
-    return THIRST if world.inventory[DRINK] == 0 else EXHAUSTION
-
-
-@part
-def _heal_or_decay(world: World) -> None:
-    inventory = world.inventory
-    rested = inventory[ENERGY] > 0 or world.sleeping
-    if inventory[FOOD] > 0 and inventory[DRINK] > 0 and rested:
-        world.recover += 2 if world.sleeping else 1
-    else:
-        world.recover -= 0.5 if world.sleeping else 1
-    if world.recover > 25:
-        world.recover = 0
-        inventory[HEALTH] += 1
-    if world.recover < -15:
-        world.recover = 0
-        hurt(world, PLAYER, DECAY, _cause_of_decay(world))

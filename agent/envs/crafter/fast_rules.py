@@ -6,18 +6,9 @@ from agent.envs.crafter.engine import VIEW_SHAPE
 from agent.envs.crafter.fast_balance import balance
 from agent.envs.crafter.fast_creatures import RIPE_AFTER, update_creature
 from agent.envs.crafter.fast_jit import part
+from agent.envs.crafter.fast_moves import clear_removed, distance_to_player, inside
 from agent.envs.crafter.fast_player import update_player
-from agent.envs.crafter.fast_world import (
-    KIND_ARROW,
-    KIND_PLANT,
-    KIND_PLAYER,
-    NOBODY,
-    PLAYER,
-    World,
-    clear_removed,
-    distance_to_player,
-    inside,
-)
+from agent.envs.crafter.fast_world import KIND_ARROW, KIND_PLANT, KIND_PLAYER, NOBODY, PLAYER, World
 from agent.envs.crafter.textures import NUM_MATERIALS, OBJECT_IDS, OFF_MAP
 
 UPDATE_DISTANCE = 18  # objects farther from the player than this stand still

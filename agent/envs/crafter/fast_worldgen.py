@@ -6,6 +6,7 @@ import numpy as np
 
 from agent.envs.crafter.engine import WORLD_SIZE
 from agent.envs.crafter.fast_jit import constants, part
+from agent.envs.crafter.fast_moves import add_object, chunk_at
 from agent.envs.crafter.fast_noise import Tables, noise3, noise_tables
 from agent.envs.crafter.fast_random import below, seed_random, uniform
 from agent.envs.crafter.fast_world import (
@@ -22,8 +23,6 @@ from agent.envs.crafter.fast_world import (
     WALKABLE,
     WATER,
     World,
-    add_object,
-    chunk_at,
 )
 from agent.envs.crafter.textures import MATERIAL_IDS
 
@@ -82,7 +81,7 @@ def _distance_to_centre(x: int, y: int) -> float:
 def _choose_material(world: World, tables: Tables, x: int, y: int, tunnels: np.ndarray) -> int:
     """Material of a cell; marks tunnels. Random numbers are drawn only where the package draws them."""
     start = 4 - _distance_to_centre(x, y) + 2 * noise3(tables, x / 3, y / 3, 8.0)
-    start = 1 / (1 + exp(-start))
+    start = 1 / (1 + exp(-start))  # numpy's exp may round the last bit otherwise, which no threshold notices
     if start > 0.5:
         return GRASS
     water = noise3(tables, x / 15, y / 15, 3.0) + 0.15 * noise3(tables, x / 5, y / 5, 3.0) + 0.1
