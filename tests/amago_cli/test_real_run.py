@@ -1,0 +1,69 @@
+"""The command with nothing replaced: train, resume, evaluate, stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+Amago = Callable[..., Any]
+
+TINY = ("--preset", "tiny", "--device", "cpu", "--set", "env.max_steps=60", "--set", "run.log_every=0.2")
+SCRIPT = "from amago_cli.app import main; main()"
+
+
+def test_train_resume_evaluate_show_in_one_process(amago: Amago) -> None:
+    inline = (*TINY, "--deterministic", "--workers", "0", "--goals", "collect sapling, place plant")
+    first = ended(amago("train", "crafter", *inline, "--run", "a", "--steps", "400", "--json"))
+    assert (first["reason"], first["step"] >= 400) == ("steps", True)
+
+    second = ended(amago("train", "--resume", "a", "--steps", "700", "--json"))
+    assert second["step"] >= 700 and second["update"] > first["update"]
+
+    report = json.loads(amago("eval", "--checkpoint", "a", "--episodes", "2", "--json").out)
+    assert report["header"]["step"] == second["step"]
+    for policy in ("agent", "random"):
+        assert [row["success"]["trials"] for row in report[policy]["instructions"]] == [2, 2, 2]
+    assert all(episode["seed"] % 2 == 1 for episode in report["agent"]["episodes"])
+
+    facts = json.loads(amago("show", "a", "--json").out)
+    assert facts["state"] == "finished"
+    assert facts["checkpoints"][str(second["step"])][0] == "latest"
+    assert facts["metrics"]["rollout/length"][1] <= 60
+    assert len(facts["reports"]) == 1
+
+
+def ended(result: Any) -> dict[str, Any]:
+    """The last record of a training run that went well."""
+    assert result.code == 0, result.err
+    return json.loads(result.out.splitlines()[-1])
+
+
+def test_ctrl_c_leaves_a_checkpoint_and_no_process(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, "train", "crafter", *TINY, "--run", "a"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as trainer:
+        assert trainer.stdout is not None
+        next(line for line in trainer.stdout if line.startswith("learning"))
+        children = psutil.Process(trainer.pid).children(recursive=True)
+        os.killpg(trainer.pid, signal.SIGINT)  # a terminal sends it to the whole group
+        rest = trainer.stdout.read()
+    assert trainer.returncode == 130
+    assert "stopped on request" in rest
+    assert (tmp_path / "runs" / "a" / "checkpoints" / "latest").is_file()
+    deadline = time.monotonic() + 20
+    while any(child.is_running() for child in children) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [child for child in children if child.is_running()]
