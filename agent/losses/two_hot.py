@@ -35,16 +35,17 @@ def two_hot(values: Tensor, centers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     `values` (...) in the space of the `centers` (U,), clipped to their range. Returns `lower` (...) and
     `upper` (...) bin indices and `weight` (...) in [0, 1]: the label is (1 - weight) at lower, weight at upper, so
-    that sum(label * centers) is the clipped value.
+    that sum(label * centers) is the clipped value. A value that is not a number has a weight that is none either.
     """
     spacing = centers[1] - centers[0]
     place = ((values - centers[0]) / spacing).clamp(0, len(centers) - 1)
-    lower = place.floor().clamp(max=len(centers) - 2).long()
+    lower = place.nan_to_num().floor().clamp(max=len(centers) - 2).long()
     return lower, lower + 1, place - lower
 
 
 def expectation(logits: Tensor, centers: Tensor) -> Tensor:
     """sum(softmax(logits) * centers): `logits` (..., U) give (...), in the space of the `centers`."""
     weights = (logits - logits.amax(-1, keepdim=True)).exp()
-    sums = weights @ torch.stack([centers, torch.ones_like(centers)], dim=-1)  # one pass for both sums
+    with torch.autocast(logits.device.type, enabled=False):  # advantages are small differences of these values
+        sums = weights @ torch.stack([centers, torch.ones_like(centers)], dim=-1)  # one pass for both sums
     return sums[..., 0] / sums[..., 1]
