@@ -1,0 +1,203 @@
+"""The losses against numbers worked out by hand and against plain loops over their definitions."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.losses import actor, critic
+from agent.losses.reduce import masked_mean
+from agent.losses.returns import expected_value, td_target
+from agent.losses.two_hot import bin_centers
+
+SIZES = st.tuples(*[st.integers(1, 3)] * 5)  # C, B, L, G, A
+SEEDS = st.integers(0, 10_000)
+few = settings(deadline=None, max_examples=25)
+
+
+def normal(seed: int, *shape: int) -> torch.Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
+
+
+def policy(seed: int, *shape: int) -> torch.Tensor:
+    return torch.log_softmax(normal(seed, *shape), dim=-1)
+
+
+def flags(seed: int, *shape: int, share: float = 0.5) -> torch.Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).random(shape) < share)
+
+
+class TestTdTarget:
+    def test_by_hand(self):
+        target = td_target(
+            torch.tensor([[10.0, 0.0]]),
+            torch.tensor([[False, True]]),
+            torch.tensor([[[4.0, 8.0], [100.0, 100.0]]]),
+            torch.tensor([0.5, 0.9]),
+        )
+        torch.testing.assert_close(target, torch.tensor([[[12.0, 17.2], [0.0, 0.0]]]))
+
+    @few
+    @given(SEEDS, SIZES)
+    def test_against_a_loop(self, seed, sizes):
+        _, B, L, G, _ = sizes
+        rewards, done, values = normal(seed, B, L), flags(seed, B, L), normal(seed + 1, B, L, G)
+        gammas = torch.linspace(0.3, 0.95, G)
+        target = td_target(rewards, done, values, gammas)
+        for b, t, g in np.ndindex(B, L, G):
+            bootstrap = 0.0 if done[b, t] else float(gammas[g] * values[b, t, g])
+            assert target[b, t, g].item() == pytest.approx(float(rewards[b, t]) + bootstrap, abs=1e-5)
+
+    @few
+    @given(SEEDS, st.integers(1, 3), st.integers(1, 6), st.integers(1, 4))
+    def test_n_steps_against_a_loop(self, seed, B, L, n):
+        rewards, done, values = normal(seed, B, L), flags(seed, B, L, share=0.2), normal(seed + 1, B, L, 2)
+        gammas = torch.tensor([0.5, 0.9])
+        continues = flags(seed + 2, B, L, share=0.8) & ~done
+        continues[:, -1] = False
+        target = td_target(rewards, done, values, gammas, continues=continues, num_steps=n)
+        for b, t, g in np.ndindex(B, L, 2):
+            expected, weight, k = 0.0, 1.0, t
+            while True:
+                expected += weight * float(rewards[b, k])
+                weight *= float(gammas[g])
+                if done[b, k]:
+                    break
+                if not continues[b, k] or k - t == n - 1:
+                    expected += weight * float(values[b, k, g])
+                    break
+                k += 1
+            assert target[b, t, g].item() == pytest.approx(expected, abs=1e-4)
+
+
+@few
+@given(SEEDS, SIZES)
+def test_expected_value_against_a_loop(seed, sizes):
+    values, probabilities = normal(seed, *sizes), policy(seed + 1, *sizes[1:]).exp()
+    expected = expected_value(values, probabilities)
+    assert expected.shape == sizes[:-1]
+    for c, b, t, g in np.ndindex(*sizes[:-1]):
+        total = sum(float(values[c, b, t, g, a] * probabilities[b, t, g, a]) for a in range(sizes[-1]))
+        assert expected[c, b, t, g].item() == pytest.approx(total, abs=1e-5)
+
+
+class TestCritics:
+    def test_regression_by_hand(self):
+        values = torch.tensor([[[[1.0]]], [[[3.0]]]])
+        loss = critic.regression(values, torch.tensor([[[2.5]]]))
+        torch.testing.assert_close(loss, torch.tensor([[[[2.25]]], [[[0.25]]]]))
+
+    def test_classification_by_hand(self):
+        logits = torch.log(torch.tensor([0.5, 0.25, 0.25])).reshape(1, 1, 1, 1, 3)
+        loss = critic.classification(logits, torch.tensor([[[0.25]]]), torch.tensor([0.0, 1.0, 2.0]))
+        assert loss.item() == pytest.approx(-(0.75 * math.log(0.5) + 0.25 * math.log(0.25)))
+
+    @few
+    @given(SEEDS, SIZES, st.integers(2, 9))
+    def test_classification_against_a_loop(self, seed, sizes, num_bins):
+        C, B, L, G, _ = sizes
+        centers = bin_centers(num_bins, -2.0, 3.0, spaced_in_symlog=False)
+        logits, targets = normal(seed, C, B, L, G, num_bins), 2 * normal(seed + 1, B, L, G)
+        loss = critic.classification(logits, targets, centers)
+        for c, b, t, g in np.ndindex(C, B, L, G):
+            y = min(max(float(targets[b, t, g]), -2.0), 3.0)
+            exponentials = [math.exp(float(x)) for x in logits[c, b, t, g]]
+            spacing = 5.0 / (num_bins - 1)
+            expected = 0.0
+            for u, exponential in enumerate(exponentials):
+                label = max(0.0, 1 - abs(y - (-2.0 + u * spacing)) / spacing)
+                expected -= label * math.log(exponential / sum(exponentials))
+            assert loss[c, b, t, g].item() == pytest.approx(expected, abs=1e-4)
+
+    def test_its_minimum_is_the_label(self):
+        """Descending the loss finds the distribution whose expectation is the target."""
+        centers = bin_centers(8, -1.0, 6.0, spaced_in_symlog=False)
+        logits = torch.zeros(1, 1, 1, 1, 8, requires_grad=True)
+        optimizer = torch.optim.Adam([logits], lr=0.3)
+        for _ in range(150):
+            optimizer.zero_grad()
+            critic.classification(logits, torch.tensor([[[2.3]]]), centers).sum().backward()
+            optimizer.step()
+        assert (logits.softmax(-1) @ centers).item() == pytest.approx(2.3, abs=0.05)
+
+    def test_targets_get_no_gradient(self):
+        targets = torch.ones(1, 1, 1, requires_grad=True)
+        values = torch.zeros(1, 1, 1, 1, requires_grad=True)
+        critic.regression(values, targets).sum().backward()
+        logits = torch.zeros(1, 1, 1, 1, 3, requires_grad=True)
+        critic.classification(logits, targets, torch.tensor([0.0, 1.0, 2.0])).sum().backward()
+        assert targets.grad is None and values.grad is not None and logits.grad is not None
+
+
+class TestActors:
+    HALF = torch.log(torch.tensor([[[[0.25, 0.75]]]]))  # (B, L, G, A)
+    VALUES = torch.tensor([[[[[4.0, 0.0]]]], [[[[2.0, 1.0]]]]])  # (C, B, L, G, A)
+
+    def test_policy_gradient_by_hand(self):
+        loss = actor.policy_gradient(self.HALF, self.VALUES)
+        torch.testing.assert_close(loss, torch.tensor([[[-0.5]]]))  # -(1/4 min(4, 2) + 3/4 min(0, 1))
+
+    def test_advantage_by_hand(self):
+        advantages = [actor.advantage(self.VALUES, self.HALF, torch.tensor([[a]])).item() for a in (0, 1)]
+        assert advantages == pytest.approx([3 - (0.75 + 0.375), 0.5 - (0.75 + 0.375)])
+
+    def test_filtered_cloning_by_hand(self):
+        advantages = torch.tensor([[[0.1]], [[0.0]], [[-0.1]]])
+        loss = actor.filtered_cloning(self.HALF.expand(3, -1, -1, -1), torch.tensor([[1]] * 3), advantages)
+        torch.testing.assert_close(loss.flatten(), torch.tensor([-math.log(0.75), 0.0, 0.0]))
+
+    @few
+    @given(SEEDS, SIZES)
+    def test_against_loops(self, seed, sizes):
+        _, B, L, G, A = sizes
+        log_policy, values = policy(seed, B, L, G, A), normal(seed + 1, *sizes)
+        actions = torch.from_numpy(np.random.default_rng(seed).integers(A, size=(B, L)))
+        advantages = actor.advantage(values, log_policy, actions)
+        gradient = actor.policy_gradient(log_policy, values)
+        cloning = actor.filtered_cloning(log_policy, actions, advantages)
+        for b, t, g in np.ndindex(B, L, G):
+            p = [math.exp(float(x)) for x in log_policy[b, t, g]]
+            q = values[:, b, t, g].double().numpy()  # (C, A)
+            a = int(actions[b, t])
+            expected = q.mean(0)[a] - sum(p[k] * q.mean(0)[k] for k in range(A))
+            assert advantages[b, t, g].item() == pytest.approx(expected, abs=1e-5)
+            assert gradient[b, t, g].item() == pytest.approx(-sum(p[k] * q.min(0)[k] for k in range(A)), abs=1e-5)
+            wanted = -math.log(p[a]) if advantages[b, t, g] > 0 else 0.0
+            assert cloning[b, t, g].item() == pytest.approx(wanted, abs=1e-5)
+
+    def test_only_the_policy_gets_gradient(self):
+        log_policy = self.HALF.clone().requires_grad_()
+        values = self.VALUES.clone().requires_grad_()
+        advantages = actor.advantage(values, log_policy, torch.tensor([[0]]))
+        assert not advantages.requires_grad
+        actor.policy_gradient(log_policy, values).sum().backward()
+        assert values.grad is None and log_policy.grad is not None
+
+    def test_taken_picks_the_executed_action(self):
+        values = torch.arange(2 * 2 * 3 * 2 * 4.0).reshape(2, 2, 3, 2, 4)
+        actions = torch.tensor([[0, 3, 1], [2, 2, 0]])
+        picked = actor.taken(values, actions)
+        for c, b, t, g in np.ndindex(2, 2, 3, 2):
+            assert picked[c, b, t, g] == values[c, b, t, g, actions[b, t]]
+
+
+class TestMaskedMean:
+    def test_by_hand(self):
+        values = torch.tensor([[[1.0, 3.0], [100.0, 100.0]], [[5.0, 7.0], [9.0, 11.0]]])
+        valid = torch.tensor([[True, False], [True, True]])
+        assert masked_mean(values, valid).item() == pytest.approx((1 + 3 + 5 + 7 + 9 + 11) / 6)
+
+    def test_nothing_valid_gives_zero(self):
+        assert masked_mean(torch.ones(2, 3, 1), torch.zeros(2, 3, dtype=torch.bool)).item() == 0.0
+
+    @few
+    @given(SEEDS, SIZES)
+    def test_against_a_loop(self, seed, sizes):
+        C, B, L, G, _ = sizes
+        values, valid = normal(seed, C, B, L, G), flags(seed, B, L)
+        chosen = [float(values[c, b, t, g]) for c, b, t, g in np.ndindex(C, B, L, G) if valid[b, t]]
+        expected = sum(chosen) / len(chosen) if chosen else 0.0
+        assert masked_mean(values, valid).item() == pytest.approx(expected, abs=1e-5)
