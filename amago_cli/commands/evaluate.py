@@ -78,7 +78,8 @@ def print_report(report: EvalReport, *, as_json: bool) -> None:
     header, rows = instruction_rows(report)
     shown = rows if len(rows) <= MAX_ROWS else rows[-1:]
     about = report.header
-    print(f"{about.checkpoint} ({about.rule}), step {about.step:,}, {about.policy} actions, {about.worlds}")
+    print(f"{about.checkpoint} ({about.rule}), step {about.step:,}, {about.policy} actions")
+    print(about.worlds)
     print(f"\n{table(header, shown)}\n\n{table(*goal_rows(report))}\n")
 
 

@@ -35,7 +35,8 @@ def test_the_wanted_instruction_and_each_of_its_goals(amago: Amago, checkpoint: 
 
 def test_the_table_has_intervals_and_the_random_policy(amago: Amago, checkpoint: Path, evaluation: Any) -> None:
     lines = amago("eval", "--checkpoint", "a", "--episodes", "3").out.splitlines()
-    assert "step 1,000, sampled actions, held-out worlds (odd seeds, 1 to 5" in lines[0]
+    assert lines[0].endswith("(latest), step 1,000, sampled actions")
+    assert lines[1].startswith("held-out worlds (odd seeds, 1 to 5;")
     row = next(line for line in lines if line.startswith("collect sapling, place plant"))
     assert "100% (3/3)" in row and "44-100" in row and "0% (0/3)" in row and "6 (median)" in row
 
@@ -98,7 +99,7 @@ def test_goals_or_a_suite_take_the_place_of_the_wanted_instruction(
 def test_a_long_suite_shows_its_total_and_its_goals(amago: Amago, checkpoint: Path, evaluation: Any) -> None:
     result = amago("eval", "--checkpoint", "a", "--suite", "instructions", "--count", "60", "--episodes", "1")
     lines = result.out.splitlines()
-    assert lines[3].startswith("all ")
+    assert lines[4].startswith("all ")
     assert len(evaluation.calls[0]["instructions"]) > 40
 
 
