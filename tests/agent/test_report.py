@@ -49,9 +49,7 @@ def played(instruction: tuple[int, ...], finished: int, steps: int, cause: str, 
     )
 
 
-def report_of(
-    agent: list[Trajectory], random: list[Trajectory] | None = None, **header: object
-) -> EvalReport:
+def report_of(agent: list[Trajectory], random: list[Trajectory] | None = None, **header: object) -> EvalReport:
     instructions = [STONE_IRON, SAPLING]
     fields = {
         "checkpoint": "runs/a/checkpoints/100",
