@@ -46,15 +46,16 @@ class OneHot(Part):
 
 
 class Embedded(Part):
-    """Categories, such as the cells of a symbolic grid: one learned vector for each value."""
+    """Categories in [low, low + n), such as the cells of a symbolic grid: one learned vector for each value."""
 
-    def __init__(self, num_elements: int, num_values: int, d_token: int) -> None:
+    def __init__(self, num_elements: int, low: int, num_values: int, d_token: int) -> None:
         super().__init__()
+        self.low = low
         self.table = nn.Embedding(num_values, d_token)
         self.width = num_elements * d_token
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.table(_flat(x).int()).flatten(2)
+        return self.table(_flat(x).int() - self.low).flatten(2)
 
 
 class Scaled(Part):
@@ -67,7 +68,7 @@ class Scaled(Part):
         self.width = low.size
 
     def forward(self, x: Tensor) -> Tensor:
-        return 2 * (_flat(x).float() - self.low) / (self.high - self.low) - 1
+        return 2 * (_flat(x).float() - self.low) / (self.high - self.low).clamp(min=1) - 1
 
 
 class Normalised(Part):
@@ -140,10 +141,11 @@ def part_for(space: gymnasium.Space, d_token: int, d_encoder: int) -> Part:
     if isinstance(space, spaces.Discrete):
         space = spaces.MultiDiscrete([space.n], start=[space.start])
     if isinstance(space, spaces.MultiDiscrete):
-        largest, low = int(space.nvec.max()), int(space.start.min())
-        if largest <= MAX_ONE_HOT:
-            return OneHot(space.nvec.size, low, largest)
-        return Embedded(space.nvec.size, largest + low, d_token)
+        low = int(space.start.min())
+        num_values = int((space.start.astype(int) + space.nvec).max()) - low
+        if num_values <= MAX_ONE_HOT:
+            return OneHot(space.nvec.size, low, num_values)
+        return Embedded(space.nvec.size, low, num_values, d_token)
     if isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8:
         height, width, channels = space.shape
         return Image(height, width, channels, d_encoder)
