@@ -50,10 +50,13 @@ class PopArt(nn.Module):
 
     @torch.no_grad()
     def update(self, targets: Tensor, valid: Tensor, *critics: CriticHead) -> None:
-        """Move the statistics towards `targets` (B, L, G) at `valid` (B, L); the `critics` keep their outputs."""
-        if not valid.any():
-            return
+        """Move the statistics towards `targets` (B, L, G) at `valid` (B, L); the `critics` keep their outputs.
+
+        Targets that are not finite move nothing: they will show in the loss.
+        """
         chosen = targets[valid].double()  # (N, G)
+        if not len(chosen) or not chosen.isfinite().all():
+            return
         old_mu, old_sigma = self.mu, self.sigma
         self.mean_sum.lerp_(chosen.mean(0), self.beta)
         self.square_sum.lerp_(chosen.square().mean(0), self.beta)
