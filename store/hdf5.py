@@ -20,7 +20,7 @@ import numpy as np
 from store.errors import StorageError
 from store.trajectory import STORABLE_KINDS
 
-FILE_VERSIONS = ("v110", "v110")  # checksummed metadata and SWMR, readable by every HDF5 since 1.10
+_FILE_VERSIONS = ("v110", "v110")  # checksummed metadata, readable by every HDF5 since 1.10
 
 _CHUNK_BYTES = 96 * 1024  # eight frames of 64x64x3: a random frame costs one small chunk
 _MAX_CHUNK_ROWS = 16 * 1024
@@ -29,22 +29,22 @@ _MAX_STORED_CHUNK_BYTES = 256 * 1024**2
 _DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError, MemoryError)
 
 
-def write_array(file: h5py.File, name: str, array: np.ndarray) -> None:
-    """Store `array` compressed, in chunks of whole rows: few frames, many scalars."""
-    if array.size == 0:
-        file.create_dataset(name, data=array)
-        return
-    row_bytes = array.nbytes // len(array)
-    rows = min(max(_CHUNK_BYTES // row_bytes, 1), _MAX_CHUNK_ROWS, len(array))
-    chunks = (rows, *array.shape[1:])
-    file.create_dataset(name, data=array, chunks=chunks, compression="gzip", compression_opts=1)
+def encode_file(attributes: Mapping[str, int | str], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """A file as bytes, made in memory: HDF5 does not recover from a full disk, so it never gets to see one."""
+    with h5py.File("image", "w", driver="core", backing_store=False, libver=_FILE_VERSIONS) as file:
+        for name, value in attributes.items():
+            file.attrs[name] = np.bytes_(value.encode("ascii")) if isinstance(value, str) else value
+        for name, array in arrays.items():
+            _write_array(file, name, array)
+        file.flush()
+        return file.id.get_file_image()
 
 
 @contextmanager
-def reading(path: Path, *, swmr: bool = False) -> Iterator[h5py.File]:
+def reading(path: Path) -> Iterator[h5py.File]:
     """Open `path` without ever locking out its writer. Raises StorageError when it is damaged."""
     try:
-        with h5py.File(path, "r", swmr=swmr, locking=False) as file:
+        with h5py.File(path, "r", locking=False) as file:
             yield file
     except StorageError:
         raise
@@ -77,6 +77,14 @@ def get_dataset(parent: h5py.Group, name: str) -> h5py.Dataset:
     return item
 
 
+def get_table(parent: h5py.Group, name: str, dtype: np.dtype) -> np.ndarray:
+    """The content of a one-dimensional dataset of exactly this type. Raises ValueError."""
+    item = get_dataset(parent, name)
+    if item.dtype != dtype or item.ndim != 1:
+        raise ValueError(f"{name} has other columns than expected")
+    return item[()]
+
+
 def get_rows(parent: h5py.Group, name: str, rows: int) -> h5py.Dataset:
     """A dataset as get_dataset, of `rows` rows of plain numbers. Raises ValueError."""
     item = get_dataset(parent, name)
@@ -86,14 +94,8 @@ def get_rows(parent: h5py.Group, name: str, rows: int) -> h5py.Dataset:
     return item
 
 
-def write_attributes(file: h5py.File, attributes: Mapping[str, int | str]) -> None:
-    """Store numbers and ASCII text as attributes of the file."""
-    for name, value in attributes.items():
-        file.attrs[name] = np.bytes_(value.encode("ascii")) if isinstance(value, str) else value
-
-
 def get_attribute(file: h5py.File, name: str) -> int | str:
-    """A number or text that write_attributes stored. Raises ValueError, KeyError when it is missing."""
+    """A number or short ASCII text. Raises ValueError, KeyError when it is missing."""
     attribute = file.attrs.get_id(name)
     if attribute.shape != () or attribute.dtype.kind not in "iS" or attribute.dtype.itemsize > 1024:
         raise ValueError(f"attribute {name} is neither a number nor short text")
@@ -106,6 +108,17 @@ def check_attribute(file: h5py.File, name: str, *allowed: int | str) -> None:
     found = get_attribute(file, name)
     if found not in allowed:
         raise ValueError(f"{name} is {found!r}, expected {' or '.join(map(repr, allowed))}")
+
+
+def _write_array(file: h5py.File, name: str, array: np.ndarray) -> None:
+    """Store `array` compressed, in chunks of whole rows: few frames, many scalars."""
+    if array.size == 0:
+        file.create_dataset(name, data=array)
+        return
+    row_bytes = array.nbytes // len(array)
+    rows = min(max(_CHUNK_BYTES // row_bytes, 1), _MAX_CHUNK_ROWS, len(array))
+    chunks = (rows, *array.shape[1:])
+    file.create_dataset(name, data=array, chunks=chunks, compression="gzip", compression_opts=1)
 
 
 def _get(parent: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | h5py.Datatype:

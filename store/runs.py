@@ -24,9 +24,7 @@ LATEST = "latest"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PACKAGES = ("amago", "crafter", "gymnasium", "h5py", "numpy", "torch")
-_ADJECTIVES = (
-    "amber bold brisk calm clever eager gentle keen lucky mellow nimble proud quiet swift warm witty"
-)
+_ADJECTIVES = "amber bold brisk calm clever eager gentle keen lucky mellow nimble proud quiet swift warm witty"
 _ANIMALS = "badger crane falcon finch fox hare heron ibex lynx marten otter owl raven seal stork tapir"
 
 

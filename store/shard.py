@@ -17,11 +17,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import h5py
 import numpy as np
 
 from store.atomic import to_json
-from store.hdf5 import FILE_VERSIONS, write_array, write_attributes
+from store.hdf5 import encode_file
 from store.layout import SCHEMA_VERSION
 from store.trajectory import MAX_TEXT_BYTES, Trajectory
 
@@ -51,18 +50,16 @@ STEP_FIELDS = ("actions", "rewards", "terminated", "truncated")  # T rows
 
 
 def encode_shard(trajectories: Sequence[Trajectory], split: str, spec: dict[str, Any]) -> bytes:
-    """The file as bytes: made in memory, so that HDF5 never meets a full disk with a file half written."""
-    with h5py.File("shard", "w", driver="core", backing_store=False, libver=FILE_VERSIONS) as file:
-        write_attributes(file, {"kind": KIND, "schema_version": SCHEMA_VERSION, "split": split})
-        write_array(file, "environment", np.array([json.dumps(to_json(spec)).encode()]))
-        write_array(file, "index", np.array([_record(each) for each in trajectories], INDEX_DTYPE))
-        for name in trajectories[0].observations:
-            rows = [trajectory.observations[name] for trajectory in trajectories]
-            write_array(file, f"observations/{name}", np.concatenate(rows))
-        for name in (*STATE_FIELDS, *STEP_FIELDS, "instruction", "events"):
-            write_array(file, name, np.concatenate([getattr(each, name) for each in trajectories]))
-        file.flush()
-        return file.id.get_file_image()
+    """The content of the file that holds these trajectories, which must be of one kind."""
+    arrays = {
+        "environment": np.array([json.dumps(to_json(spec)).encode()]),
+        "index": np.array([_record(each) for each in trajectories], INDEX_DTYPE),
+    }
+    for name in trajectories[0].observations:
+        arrays[f"observations/{name}"] = np.concatenate([each.observations[name] for each in trajectories])
+    for name in (*STATE_FIELDS, *STEP_FIELDS, "instruction", "events"):
+        arrays[name] = np.concatenate([getattr(each, name) for each in trajectories])
+    return encode_file({"kind": KIND, "schema_version": SCHEMA_VERSION, "split": split}, arrays)
 
 
 def _record(trajectory: Trajectory) -> tuple[Any, ...]:

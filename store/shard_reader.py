@@ -15,7 +15,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from store.hdf5 import check_attribute, get_attribute, get_dataset, get_group, get_rows, reading
+from store.hdf5 import check_attribute, get_attribute, get_dataset, get_group, get_rows, get_table, reading
 from store.layout import SCHEMA_VERSION, SPLITS
 from store.shard import INDEX_DTYPE, KIND, STATE_FIELDS, STEP_FIELDS
 from store.trajectory import Trajectory, TrajectoryInfo, validate
@@ -89,10 +89,7 @@ def _check_parts(file: h5py.File) -> _Parts:
 def _read_index(file: h5py.File) -> ShardIndex:
     check_attribute(file, "kind", KIND)
     check_attribute(file, "schema_version", SCHEMA_VERSION)
-    dataset = get_dataset(file, "index")
-    if dataset.dtype != INDEX_DTYPE or dataset.ndim != 1:
-        raise ValueError("index has other columns than expected")
-    records = dataset[()]
+    records = get_table(file, "index", INDEX_DTYPE)
     for name, least in (("length", 1), ("num_subgoals", 0), ("num_events", 0)):
         if ((records[name] < least) | (records[name] >= 2**31)).any():
             raise ValueError(f"index has an impossible {name}")

@@ -23,9 +23,7 @@ class TrajectoryInfo:
     seed: int
     actor: int  # index of the environment copy that produced it
     split: str  # "train" or "eval"
-    cause: (
-        str  # how it ended: "completed", "death by zombie", "time limit", "worker lost", "interrupted", ...
-    )
+    cause: str  # how it ended: "completed", "death by zombie", "time limit", "worker lost", "interrupted", ...
     wanted: bool  # the instruction is the one the user asked for, not a sampled one
     policy_update: int  # optimiser steps behind the policy that acted
     step: int  # global step counter when it ended

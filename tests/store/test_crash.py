@@ -41,6 +41,7 @@ for step in range(resumed + 1, 10**9):
 """
 
 WRITE_METRICS_UNTIL_FULL = """
+import random
 import sys
 from pathlib import Path
 from store.errors import StorageError
@@ -49,7 +50,7 @@ from store.metrics import MetricsWriter
 writer = MetricsWriter(RunPaths(Path(sys.argv[1])), 0)
 try:
     for step in range(10**9):
-        writer.log(step, 0, {f"train/{key}": step for key in range(50)})
+        writer.log(step, 0, {f"train/{key}": random.random() for key in range(500)})
         writer.flush()
         flushed = step
 except StorageError as error:
@@ -66,7 +67,7 @@ def kill(process):
     process.send_signal(signal.SIGKILL)
     output, errors = process.communicate()
     assert errors == ""
-    return [int(line) for line in output.splitlines() if line.endswith(line.strip())]
+    return [int(line) for line in output.splitlines()]
 
 
 def wait_for_lines(process, count):
@@ -98,12 +99,12 @@ def test_killed_metrics_writers_lose_nothing_that_was_flushed(paths, start):
         loss = read_metrics(paths)["train/loss"]
         assert loss.step.tolist() == list(range(1, len(loss) + 1)) and len(loss) in (flushed, flushed + 1)
         assert np.array_equal(loss.value, loss.step)
-    assert len(list(paths.metrics_dir.iterdir())) == 3
+    assert [path.suffix for path in sorted(paths.metrics_dir.glob("*.h5"))] == [".h5"] * 3
 
 
 def test_reading_beside_a_writer_never_misses_what_was_flushed(paths, start):
     process = start(WRITE_METRICS, paths.root, 0)
-    for _ in range(150):
+    for _ in range(60):
         flushed = int(process.stdout.readline())
         loss = read_metrics(paths)["train/loss"]
         assert len(loss) >= flushed
@@ -134,13 +135,14 @@ while True:
 
 
 def test_a_full_disk_stops_the_metrics_cleanly(tiny_disk, start):
+    (tiny_disk / "filler").write_bytes(bytes(2_800_000))
     process = start(WRITE_METRICS_UNTIL_FULL, tiny_disk)
     output, errors = process.communicate()
     message, flushed = output.splitlines()
     assert (process.returncode, errors) == (5, "")
     assert message.startswith(f"disk full while writing {tiny_disk}/metrics/0001.h5; free space")
     metrics = read_metrics(RunPaths(tiny_disk))
-    assert len(metrics) == 50
+    assert len(metrics) == 500
     assert all(series.step.tolist() == list(range(int(flushed) + 1)) for series in metrics.values())
 
 
@@ -148,7 +150,7 @@ def test_metrics_continue_when_space_is_free_again(tiny_disk):
     paths = RunPaths(tiny_disk)
     filler = tiny_disk / "filler"
     writer = MetricsWriter(paths, 0)
-    filler.write_bytes(bytes(2_200_000))
+    filler.write_bytes(bytes(2_950_000))
     step = 0
     with pytest.raises(StorageError, match="disk full"):
         while True:
@@ -205,8 +207,6 @@ def test_a_limit_on_file_size_is_a_full_disk(paths, make):
             for step in range(20_000):
                 metrics.log(step, 0, {"train/loss": step})
             metrics.flush()
-        with pytest.raises(StorageError, match="disk full"):
-            MetricsWriter(RunPaths(paths.root / "other"), 0)
     metrics.close()
     rollouts.close()
     assert len(read_metrics(paths)["train/loss"]) == 20_000

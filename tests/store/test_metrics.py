@@ -14,7 +14,7 @@ from store.metrics import MetricsWriter, read_metrics
 def write(paths, resumed_from_step, steps, keys=("train/loss",), offset=0.0):
     writer = MetricsWriter(paths, resumed_from_step)
     for step in steps:
-        writer.log(step, step // 10, {key: step + offset for key in keys})
+        writer.log(step, step // 10, dict.fromkeys(keys, step + offset))
     writer.close()
 
 
@@ -65,6 +65,23 @@ def test_many_names_and_rows_outgrow_their_chunks(paths):
     assert metrics["eval/goal_199"].step.tolist() == [28, 29]
 
 
+def test_full_files_are_followed_by_new_ones(paths):
+    writer = MetricsWriter(paths, 0)
+    for step in range(250):
+        writer.log(step, 0, {f"eval/{number}": number for number in range(180)})
+        if step % 50 == 49:
+            writer.flush()
+            writer.log(step, 1, {"eval/0": -1})  # again at the step at which a file may have ended
+    writer.close()
+    assert len(list(paths.metrics_dir.iterdir())) == 3
+    metrics = read_metrics(paths)
+    assert all(metrics[f"eval/{number}"].step.tolist() == list(range(250)) for number in range(1, 180))
+    assert len(metrics["eval/0"]) == 255
+    write(paths, 99, [100, 101], keys=["eval/7"])
+    assert read_metrics(paths)["eval/7"].step.tolist() == list(range(102))
+    assert read_metrics(paths)["eval/7"].value[98:].tolist() == [7, 7, 100, 101]
+
+
 def test_a_resumed_run_has_each_step_once(paths):
     write(paths, 0, [10, 20, 30, 40])
     write(paths, 20, [30, 40, 50], offset=0.5)
@@ -103,7 +120,7 @@ def test_flipped_bytes_never_raise(paths):
     good = paths.metrics_file(1).read_bytes()
     used = len(good.rstrip(b"\0"))
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(100):
         damaged = bytearray(good)
         damaged[rng.integers(0, used)] = rng.integers(0, 256)
         paths.metrics_file(1).write_bytes(damaged)

@@ -187,7 +187,7 @@ def one_trajectory(draw, kinds, width):
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(stored=trajectories(), bytes_per_shard=st.sampled_from([1, 500, 10**6]))
 def test_any_trajectory_comes_back_to_the_bit(tmp_path_factory, same, stored, bytes_per_shard):
     paths = RunPaths(tmp_path_factory.mktemp("run"))
