@@ -6,13 +6,11 @@ finished trajectories. Neither knows about learning or storage.
 
 from __future__ import annotations
 
-import os
 import queue
 import signal
-import threading
 import time
 from contextlib import suppress
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +21,7 @@ from agent.catalog import ENVIRONMENTS
 from agent.config import Config, from_mapping
 from agent.device import resolve_device
 from agent.envs.exploration import ExplorationSchedule
+from agent.envs.processes import die_with_parent, start_deaf
 from agent.envs.vector import VectorEnv
 from agent.goals.grammar import parse_instruction
 from agent.goals.sampling import InstructionSampler
@@ -141,7 +140,7 @@ class ProcessExperience:
         self._commands, theirs = context.Pipe()
         arguments = (config.model_dump(mode="json"), state, self._shared, self._messages, theirs)
         self._process = context.Process(target=_collect, args=arguments, name="collector")
-        self._process.start()
+        start_deaf(self._process)
         theirs.close()
         self._finished: list[Trajectory] = []
         self._receive("ready", _START_SECONDS)
@@ -229,9 +228,7 @@ def _collect(
     config_record: dict[str, Any], state: dict[str, Any] | None, shared: _Shared, messages: Any, commands: Any
 ) -> None:
     """Main function of the collector's process: play until the learner's end of the pipe closes."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # they reach the whole group; the learner decides
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    die_with_parent()
     torch.set_num_threads(1)
     try:
         source = TrainingCollector(from_mapping(config_record), state)
@@ -267,13 +264,6 @@ def _play(source: TrainingCollector, shared: _Shared, messages: Any, commands: A
             messages.put(("incident", incident))
         source.envs.incidents.clear()
         shared.step.value = source.collector.step
-
-
-def _die_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _bytes(tensor: Tensor) -> np.ndarray:

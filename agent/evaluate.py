@@ -10,6 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
+
 from agent.catalog import ENVIRONMENTS
 from agent.checkpoint import load_model
 from agent.config import Config
@@ -44,6 +46,7 @@ def evaluate(
     then world, whatever the timing; all of them unless `stop` is set meanwhile. CheckpointError for a checkpoint that
     is damaged or made for another environment.
     """
+    torch.set_num_threads(1)  # one step of a few actors is too small a job to share
     total = len(instructions) * episodes
     make_env = ENVIRONMENTS[config.env.name].factory(config.env)
     actors = min(config.collect.actors, total)

@@ -80,9 +80,7 @@ def _targets(model: AgentModel, next_states: Tensor, batch: Batch, config: LossC
     if config.time_limit == "terminal":
         done = done | batch.truncated
     rewards = batch.rewards * config.reward_scale
-    return td_target(
-        rewards, done, reduced, model.discounts, continues=_continues(batch), num_steps=config.num_steps
-    )
+    return td_target(rewards, done, reduced, model.discounts, continues=_continues(batch), num_steps=config.num_steps)
 
 
 def _continues(batch: Batch) -> Tensor:

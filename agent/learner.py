@@ -28,8 +28,9 @@ class Learner:
         self.update_count = 0
         self.device = model.discounts.device
         self.named = {name: p for name, p in model.named_parameters() if p.requires_grad}
-        matrices = [p for p in self.named.values() if p.ndim >= 2]
-        others = [p for p in self.named.values() if p.ndim < 2]
+        is_matrix = {name: p.ndim >= 2 and not name.endswith("bias") for name, p in self.named.items()}
+        matrices = [p for name, p in self.named.items() if is_matrix[name]]
+        others = [p for name, p in self.named.items() if not is_matrix[name]]
         self.optimizer = torch.optim.AdamW(
             [
                 {"params": matrices, "weight_decay": config.optimizer.weight_decay},
@@ -42,7 +43,7 @@ class Learner:
     def update(self, batch: Batch, rng: np.random.Generator) -> dict[str, float]:
         """One optimiser step on `batch`, drawing the target critics from `rng`; returns metrics.
 
-        DivergedError if a loss or the gradient is not finite: the parameters are then as before the call.
+        DivergedError if a loss or the gradient is not finite: no step is taken then.
         """
         batch = batch.to(self.device)
         self.model.representation.encoder.update_statistics(batch.inputs, batch.token_valid)
@@ -99,6 +100,9 @@ class Learner:
 
     def load_state(self, tensors: dict[str, Tensor], update_count: int) -> None:
         """Take over what `state` returned; KeyError if it belongs to another model."""
+        unknown = {key.rsplit(".", 1)[0] for key in tensors} - self.named.keys()
+        if unknown:
+            raise KeyError(min(unknown))
         self.update_count = update_count
         for name, parameter in self.named.items():
             keys = {key.rsplit(".", 1)[1]: key for key in tensors if key.rsplit(".", 1)[0] == name}

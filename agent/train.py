@@ -122,6 +122,7 @@ class Trainer:
     ) -> None:
         self.config, self.paths = config, paths
         self._heartbeat, self._notify = heartbeat, notify
+        notify(Event("info", f"preparing {config.env.name} (the first time it is compiled: about half a minute)"))
         self._spec = _environment_spec(config)
         self._learner = _new_learner(self._spec, config, saved)
         self._statistics = GoalStatistics(NUM_GOALS)
@@ -160,7 +161,7 @@ class Trainer:
     def run(self, stop: threading.Event) -> Outcome:
         """Cycle after cycle, until the budget is used up or `stop` is set; then save."""
         self._publish()
-        path = self._save()  # from now on a killed run can be resumed
+        path, step = self._save()  # from now on a killed run can be resumed
         reported = time.monotonic()
         reason = None
         while reason is None:
@@ -172,9 +173,9 @@ class Trainer:
             reason = "stopped" if stop.is_set() else self._clock.finished(self.step)
             due = self._clock.elapsed - self._saved_at >= 60 * self.config.run.checkpoint_every
             if reason or due:
-                path = self._save()
+                path, step = self._save()
         self._report()
-        return Outcome(reason, self.step, self._learner.update_count, self._clock.elapsed, path)
+        return Outcome(reason, step, self._learner.update_count, self._clock.elapsed, path)
 
     def _cycle(self, stop: threading.Event) -> Iterator[None]:
         """`publish_every` updates and the collecting that goes with them; yields whenever there is time to report.
@@ -273,8 +274,8 @@ class Trainer:
             return InlineExperience(self.config, state)
         return ProcessExperience(self.config, state, acting_tensors(self._learner.model))
 
-    def _save(self) -> Path:
-        """Write a checkpoint, after everything that it has counted is stored."""
+    def _save(self) -> tuple[Path, int]:
+        """Write a checkpoint, after everything that it has counted is stored; returns its path and its step."""
         experience, finished = self._experience.snapshot()
         self._take(finished)
         self._writer.seal()
@@ -309,7 +310,7 @@ class Trainer:
         checkpoints.prune(self.paths, self.config.run.keep_checkpoints)
         self._saved_at = self._clock.elapsed
         self._notify(Event("checkpoint", f"checkpoint {path.name} written"))
-        return path
+        return path, meta["step"]
 
     def _restore(self, state: dict[str, Any]) -> dict[str, Any]:
         """Continue from `state`; returns the collector's part of it.
@@ -356,10 +357,12 @@ def _advanced(experience: dict[str, Any], later: list[Trajectory]) -> dict[str, 
 
 
 def _environment_spec(config: Config) -> EnvSpec:
+    """What the environment says of itself. Playing it here once compiles it for the processes that come."""
     env = ENVIRONMENTS[config.env.name].factory(config.env)()
-    spec = EnvSpec.from_env(env)
+    env.reset(seed=0)
+    env.step(env.action_space.sample())
     env.close()
-    return spec
+    return EnvSpec.from_env(env)
 
 
 def _new_learner(spec: EnvSpec, config: Config, saved: Checkpoint | None) -> Learner:

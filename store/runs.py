@@ -165,7 +165,7 @@ def _not_found(runs_dir: Path, text: str) -> str:
     near = difflib.get_close_matches(text, names, n=3, cutoff=0.5)
     if near:
         return f"there is no run {text!r} in {runs_dir}; did you mean {' or '.join(near)}?"
-    return f"there is no run {text!r} in {runs_dir}; `amago ls` lists the runs"
+    return f"there is no run {text!r} in {runs_dir}; `amago runs` lists the runs"
 
 
 def _summary(paths: RunPaths) -> RunSummary:

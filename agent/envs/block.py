@@ -4,17 +4,15 @@ The process answers each order with None when it is carried out, or with a trace
 ends when its caller does, even a caller killed with -9 and even in the middle of an environment that hangs.
 """
 
-import os
-import threading
 import traceback
 from collections.abc import Callable, Iterable
-from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from typing import Any
 
 import gymnasium
 
 from agent.envs.base import Task
+from agent.envs.processes import die_with_parent
 from agent.envs.shared import MAX_ACHIEVED, SharedSteps, StepArrays
 
 MakeEnv = Callable[[], gymnasium.Env]
@@ -72,7 +70,7 @@ class EnvBlock:
 
 def serve(connection: Connection, make_env: MakeEnv, shared: SharedSteps, rows: range) -> None:
     """Main function of a worker process: report readiness, then obey until the caller hangs up."""
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    die_with_parent()
     try:
         block = EnvBlock(make_env, shared.arrays(), rows)
         connection.send(None)
@@ -93,10 +91,3 @@ def _receive(connection: Connection) -> Any:
         return connection.recv()
     except (EOFError, ConnectionError):
         return _HUNG_UP
-
-
-def _die_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)

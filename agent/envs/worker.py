@@ -7,10 +7,10 @@ caller's business.
 import select
 import signal
 from contextlib import suppress
-from multiprocessing import get_context, resource_tracker
-from multiprocessing.process import BaseProcess
+from multiprocessing import get_context
 
 from agent.envs.block import MakeEnv, Orders, serve
+from agent.envs.processes import start_deaf
 from agent.envs.shared import SharedSteps
 
 _STARTUP_SECONDS = 120.0  # imports, compilation and construction, on a machine that may be busy
@@ -25,7 +25,7 @@ class Worker:
         context = get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs, make_env, shared, rows), daemon=True)
-        _start_deaf(self._process)
+        start_deaf(self._process)
         theirs.close()  # so that the end of the process is the end of the pipe
         self._answers = select.poll()
         self._answers.register(self._connection, select.POLLIN)
@@ -80,16 +80,3 @@ class Worker:
             return f"exited with code {code}"
         hint = ", often out of memory" if -code == signal.SIGKILL else ""
         return f"was killed by signal {-code}{hint}"
-
-
-def _start_deaf(process: BaseProcess) -> None:
-    """Start a process that never hears Ctrl-C, which the terminal sends to everybody: its caller decides.
-
-    The process inherits what is blocked here, so it is deaf already while it imports its modules.
-    """
-    resource_tracker.ensure_running()  # else started by the process's start, which would lift the block
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

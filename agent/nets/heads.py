@@ -83,22 +83,26 @@ class CriticHead(nn.Module):
         return self.out(hidden, members).unflatten(-1, self.shape)
 
     def taken_outputs(self, hidden: Tensor, actions: Tensor) -> Tensor:
-        """Only the outputs of the executed `actions` (N,): (C, N, G, U), a fraction 1/A of the work of all of them.
+        """Only the outputs of the executed `actions` (N,): (C, N, G, U).
 
-        Steps are sorted by action, so that each action's columns are applied to its own steps.
+        Many bins make a wide output layer: then steps are sorted by action and each action's columns are applied to
+        its own steps alone, a fraction 1/A of the work.
         """
         num_discounts, num_actions, num_bins = self.shape
+        if num_bins == 1:
+            index = actions[:, None, None, None].expand(self.num_critics, -1, num_discounts, 1, 1)
+            return self.outputs(hidden).gather(3, index).squeeze(3)
         order = torch.argsort(actions, stable=True)
         counts = torch.bincount(actions, minlength=num_actions).tolist()
         weight = self.out.weight.unflatten(-1, self.shape)  # (C, d_hidden, G, A, U)
         bias = self.out.bias.unflatten(-1, self.shape)
         parts = [
             torch.baddbmm(bias[:, :, :, action].flatten(2), part, weight[:, :, :, action].flatten(2))
-            for action, part in enumerate(hidden[:, order].split(counts, dim=1))
+            for action, part in enumerate(hidden.index_select(1, order).split(counts, dim=1))
             if part.shape[1]
         ]
         back = torch.argsort(order)
-        return torch.cat(parts, dim=1)[:, back].unflatten(-1, (num_discounts, num_bins))
+        return torch.cat(parts, dim=1).index_select(1, back).unflatten(-1, (num_discounts, num_bins))
 
     @torch.no_grad()
     def start_at(self, logits: Tensor) -> None:

@@ -38,9 +38,7 @@ class Hindsight:
 
     def __init__(self, trajectory: Trajectory) -> None:
         self.trajectory = trajectory
-        self.completion_steps = detection.replay(
-            trajectory.instruction.tolist(), trajectory.events, trajectory.length
-        )
+        self.completion_steps = detection.replay(trajectory.instruction.tolist(), trajectory.events, trajectory.length)
         self.num_missing = len(trajectory.instruction) - len(self.completion_steps)
         # Every attempt of a meta-rollout starts the instruction anew; the rewrite knows one attempt only.
         self.can_rewrite = self.num_missing > 0 and not trajectory.is_first[1:].any()
@@ -71,9 +69,7 @@ class Hindsight:
         return slice(self.bounds[candidate], self.bounds[candidate + 1])
 
 
-def relabel(
-    source: Hindsight, mode: RelabelMode, statistics: GoalStatistics, rng: np.random.Generator
-) -> Relabelled:
+def relabel(source: Hindsight, mode: RelabelMode, statistics: GoalStatistics, rng: np.random.Generator) -> Relabelled:
     """Mix goals reached by chance into the instruction; the original labels where there is nothing to mix.
 
     Hindsight instruction relabelling of AMAGO (arXiv 2310.09971): subgoals reached as asked and some reached
