@@ -80,11 +80,10 @@ class Policy:
         return self.model.actor.last_discount(state).exp().double().cpu().numpy()
 
     def _place_windows(self, time: np.ndarray) -> None:
-        begun = time == 0
-        self._starts[begun] = 0
-        self._cached[begun] = 0
-        full = time - self._starts >= self.context
-        self._starts[full] = time[full] - self.context // 2
+        """Where the windows begin is a function of the time alone, so that a resumed run acts on the same ones."""
+        self._cached[time == 0] = 0
+        stride = self.context - self.context // 2
+        self._starts = np.maximum((time - self.context) // stride + 1, 0) * stride
 
     def _refill(self, recorder: Recorder, actors: np.ndarray) -> None:
         """Encode anew what the windows of `actors` (M,) hold before the current step."""
