@@ -37,7 +37,7 @@ class TrainingTasks:
 
     def snapshot(self) -> dict[str, Any]:
         """The counters, as JSON's own types."""
-        return {"begun": self._begun, "best_step": self._sampler.best_step if self._sampler else -1}
+        return {"begun": list(self._begun), "best_step": self._sampler.best_step if self._sampler else -1}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take over the counters of `snapshot`."""
