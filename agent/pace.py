@@ -6,6 +6,7 @@ waits: the learner exactly at the line, the collector a little beyond it, so tha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Self
 
@@ -24,7 +25,7 @@ class Pace:
 
     def allowed_step(self, update: int) -> int:
         """Step up to which may be collected once `update` updates are made."""
-        return self.free_steps + int((update + self.lead_updates) * self.steps_per_update)
+        return self.free_steps + math.ceil((update + self.lead_updates) * self.steps_per_update)
 
     def refilled(self, missing: int) -> Self:
         """The pace of a run that has to collect `missing` steps anew before it learns, without a burst afterwards."""
