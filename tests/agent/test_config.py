@@ -1,0 +1,101 @@
+"""The configuration: what is refused, what round-trips, what the presets are."""
+
+import json
+import tomllib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from agent.config import Config, ConfigError, from_mapping, keys, override, suggestion
+from agent.presets import PRESETS, preset
+from store.errors import AmagoError
+
+FIELDS = [(key, *key.split(".")) for key in keys()]
+
+
+def test_presets_are_valid_and_round_trip_through_json():
+    for name, entry in PRESETS.items():
+        assert entry.name == name and entry.description
+        config = preset(name)
+        assert from_mapping(json.loads(json.dumps(config.model_dump(mode="json")))) == config
+    assert preset("small") == Config()
+
+
+def test_an_unknown_preset_names_the_known_ones():
+    with pytest.raises(ConfigError, match="unknown preset 'big'; there are small, paper, tiny"):
+        preset("big")
+
+
+def test_every_field_says_what_it_means():
+    assert all(description for description in keys().values())
+    assert {"env.name", "loss.actor", "run.seed", "replay.relabel"} <= keys().keys()
+
+
+@settings(deadline=None)
+@given(st.sampled_from(FIELDS))
+def test_a_field_set_to_its_own_value_changes_nothing(field):
+    key, section, name = field
+    config = preset("tiny")
+    assert override(config, {key: getattr(getattr(config, section), name)}) == config
+
+
+def test_overriding_changes_one_field_and_not_the_original():
+    config = Config()
+    changed = override(config, {"optimizer.batch_size": 8, "loss.discounts": [0.5, 0.9]})
+    assert changed.optimizer.batch_size == 8 and changed.loss.discounts == (0.5, 0.9)
+    assert config.optimizer.batch_size == 24
+    assert override(changed, {"optimizer.batch_size": 24, "loss.discounts": config.loss.discounts}) == config
+
+
+def test_nothing_is_mutable():
+    with pytest.raises(ValidationError, match="frozen"):
+        Config().run.seed = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"optimizer.batch_size": 0}, "optimizer.batch_size: Input should be greater than 0, got 0"),
+        ({"optimizer.learning_rate": float("nan")}, "optimizer.learning_rate: Input should be a finite number"),
+        ({"loss.actor": "both"}, "loss.actor: Input should be 'dep' or 'ind', got 'both'"),
+        ({"loss.discounts": []}, "loss.discounts"),
+        ({"loss.discounts": [1.0]}, "loss.discounts.0: Input should be less than 1, got 1.0"),
+        ({"task.max_length": 6}, "task.max_length"),
+        ({"task.wanted_share": 1.5}, "task.wanted_share"),
+        ({"exploration.start": [0.5]}, "exploration.start"),
+        ({"model.d_model": 30}, r"d_model \(30\) must be an even multiple of num_heads \(4\)"),
+        ({"model.d_model": 12}, "even multiple"),
+        ({"loss.value_min": 60.0}, r"value_min \(60.0\) must be below value_max \(60.0\)"),
+        ({"loss.target_subset": 5}, "loss.target_subset cannot exceed model.num_critics"),
+        ({"run.steps": 0}, "run.steps"),
+        ({"collect.workers": -1}, "collect.workers"),
+        ({"optimizer.batch_sise": 8}, "unknown configuration key 'optimizer.batch_sise' .did you mean 'optimizer.batch_size'"),
+        ({"batch_size": 8}, "did you mean 'optimizer.batch_size'"),
+        ({"nothing.like.it": 8}, "unknown configuration key 'nothing.like.it'; see"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_and_how(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        override(Config(), changes)
+    assert issubclass(ConfigError, AmagoError)
+
+
+def test_every_bad_key_is_named_at_once():
+    with pytest.raises(ConfigError) as caught:
+        from_mapping({"optimizer": {"batch_size": -1, "warmup": 3}, "run": {"seed": -1}})
+    message = str(caught.value)
+    assert "optimizer.batch_size" in message and "run.seed" in message
+    assert "unknown configuration key 'optimizer.warmup'" in message and "\n" not in message
+
+
+def test_a_toml_file_is_a_mapping():
+    text = '[env]\nname = "crafter"\n[loss]\nactor = "dep"\ndiscounts = [0.9, 0.99]\n[run]\nminutes = 1.5\n'
+    config = from_mapping(tomllib.loads(text))
+    assert (config.loss.actor, config.loss.discounts, config.run.minutes) == ("dep", (0.9, 0.99), 1.5)
+
+
+def test_suggestions():
+    assert suggestion("run.sede") == " (did you mean 'run.seed'?)"
+    assert suggestion("xyz.qqq") == ""

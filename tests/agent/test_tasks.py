@@ -1,0 +1,100 @@
+"""Tasks of training and of evaluation: worlds, seeds, counters."""
+
+import pytest
+
+from agent.goals.sampling import TECH_TREE, InstructionSampler
+from agent.goals.vocabulary import goal_id
+from agent.tasks import EvaluationTasks, TrainingTasks
+
+WANTED = (goal_id("collect wood"), goal_id("place table"))
+
+
+def training(seed: int = 0, actors: int = 3, tech_tree_share: float = 0.5) -> TrainingTasks:
+    return TrainingTasks(InstructionSampler(WANTED, 0.5, tech_tree_share), seed, actors)
+
+
+def drawn(tasks: TrainingTasks, actor: int, count: int) -> list:
+    assignments = [tasks(actor) for _ in range(count)]
+    assert all(assignment is not None for assignment in assignments)
+    return assignments
+
+
+def test_training_tasks_depend_on_seed_actor_and_count_alone():
+    one, other = training(), training()
+    first = [drawn(one, actor, 5) for actor in range(3)]
+    again = [drawn(other, actor, 5) for actor in (2, 1, 0)][::-1]
+    assert first == again
+    assert drawn(training(seed=1), 0, 5) != first[0]
+    everything = [assignment for row in first for assignment in row]
+    assert len({assignment.seed for assignment in everything}) == 15
+    assert len({assignment.task.seed for assignment in everything}) == 15
+
+
+def test_training_worlds_are_even_and_a_share_is_wanted():
+    tasks = [assignment.task for assignment in drawn(training(), 0, 300)]
+    assert all(task.seed % 2 == 0 and task.split == "train" for task in tasks)
+    assert all((task.instruction == WANTED) >= task.wanted for task in tasks)
+    assert 100 < sum(task.wanted for task in tasks) < 200
+
+
+def test_without_instructions():
+    assignment = TrainingTasks(None, 0, 1)(0)
+    assert assignment is not None
+    assert assignment.task.instruction == () and not assignment.task.wanted
+
+
+def test_training_tasks_go_on_where_they_were():
+    old = training(tech_tree_share=1.0)
+    drawn(old, 0, 3), drawn(old, 2, 5)
+    old.observe([TECH_TREE[0], TECH_TREE[4], goal_id("eat cow")])
+    new = training(tech_tree_share=1.0)
+    new.restore(old.snapshot())
+    for actor in range(3):
+        assert drawn(new, actor, 20) == drawn(old, actor, 20)
+
+
+def test_a_snapshot_does_not_change_afterwards():
+    """It may wait for its way to another process while the tasks go on."""
+    tasks = training()
+    drawn(tasks, 0, 2)
+    snapshot = tasks.snapshot()
+    drawn(tasks, 0, 1)
+    assert snapshot["begun"] == [2, 0, 0]
+
+
+def test_a_resumed_run_may_have_other_actors():
+    old = training(actors=3)
+    drawn(old, 0, 4)
+    more, fewer = training(actors=5), training(actors=1)
+    more.restore(old.snapshot())
+    fewer.restore(old.snapshot())
+    following = drawn(old, 0, 1)
+    assert drawn(more, 0, 1) == drawn(fewer, 0, 1) == following
+    assert drawn(more, 4, 1) == drawn(training(actors=5), 4, 1)
+
+
+@pytest.mark.parametrize("order", [[0] * 12, [0, 1, 2] * 4])
+def test_evaluation_plays_every_instruction_on_the_same_held_out_worlds(order):
+    instructions = [(1,), (2, 3), (4,)]
+    tasks = EvaluationTasks(instructions, episodes=4, seed=7)
+    assignments = [tasks(actor) for actor in order]
+    assert tasks(0) is None and tasks(1) is None
+    worlds: dict[tuple[int, ...], list[int]] = {}
+    for assignment in assignments:
+        assert assignment is not None
+        assert assignment.task.seed % 2 == 1 and assignment.task.split == "eval"
+        worlds.setdefault(assignment.task.instruction, []).append(assignment.task.seed)
+    assert list(worlds) == instructions
+    assert worlds[(1,)] == worlds[(2, 3)] == worlds[(4,)]
+    assert len(set(worlds[(1,)])) == 4
+    assert len({assignment.seed for assignment in assignments if assignment}) == 12
+
+
+def test_evaluations_differ_by_seed_only():
+    def worlds(seed: int, episodes: int) -> list[int]:
+        tasks = EvaluationTasks([(1,)], episodes, seed)
+        return [assignment.task.seed for _ in range(episodes) if (assignment := tasks(0))]
+
+    assert worlds(0, 5) == worlds(0, 5)
+    assert worlds(0, 8)[:5] == worlds(0, 5)
+    assert set(worlds(0, 5)).isdisjoint(worlds(1, 5))
