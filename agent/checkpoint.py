@@ -61,10 +61,12 @@ def save(paths: RunPaths, checkpoint: Checkpoint) -> Path:
         for name in (WEIGHTS, OPTIMIZER, STATE, META):
             _sync(partial / name)
         sync_directory(partial)
+        replaced = final.with_name(f"{final.name}.replaced")
         if final.exists():
-            shutil.rmtree(final)
+            final.rename(replaced)
         partial.rename(final)
         sync_directory(final.parent)
+        shutil.rmtree(replaced, ignore_errors=True)
     point(paths, "latest", final)
     return final
 
@@ -75,18 +77,21 @@ def point(paths: RunPaths, which: Pointer, checkpoint: Path) -> None:
 
 
 def prune(paths: RunPaths, keep: int) -> None:
-    """Remove all but the `keep` newest checkpoints and the best one."""
-    best = _pointed(paths, "best")
+    """Remove all but the `keep` newest checkpoints, the best one and the latest, which may be of an earlier step."""
+    kept = (_pointed(paths, "best"), _pointed(paths, "latest"))
     for path in _numbered(paths)[:-keep]:
-        if path != best:
+        if path not in kept:
             with storage_guard(path, paths.name):
                 shutil.rmtree(path)
 
 
 def discard_partial(paths: RunPaths) -> None:
-    """Remove what a killed process left behind while saving."""
-    if paths.checkpoints.is_dir():
-        for leftover in paths.checkpoints.glob("*.partial"):
+    """Remove what a killed process left behind while saving; what it was about to replace comes back."""
+    for leftover in paths.checkpoints.glob("*.replaced"):
+        if not leftover.with_suffix("").exists():
+            leftover.rename(leftover.with_suffix(""))
+    for pattern in ("*.replaced", "*.partial"):
+        for leftover in paths.checkpoints.glob(pattern):
             shutil.rmtree(leftover, ignore_errors=True)
 
 
