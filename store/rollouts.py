@@ -7,9 +7,11 @@ Neither knows how a trajectory came about.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -55,8 +57,9 @@ class RolloutWriter:
         directory = paths.rollouts(split)
         with storage_guard(directory, paths.name):
             directory.mkdir(parents=True, exist_ok=True)
-            for leftover in directory.glob(f"*{TEMPORARY_SUFFIX}"):
-                leftover.unlink()
+            with _alone_in(directory):
+                for leftover in directory.glob(f"*{TEMPORARY_SUFFIX}"):
+                    leftover.unlink()
         self._next_number = _last_trajectory_number(directory) + 1
 
     def append(self, trajectory: Trajectory) -> int:
@@ -83,8 +86,11 @@ class RolloutWriter:
         """Publish what waits as the next shard; None when nothing does. Raises StorageError."""
         if not self._waiting:
             return None
-        path = self._paths.shard(self._split, next_number(self._paths.rollouts(self._split)))
-        write_bytes(path, encode_shard(self._waiting, self._split, self._spec), run=self._paths.name)
+        data = encode_shard(self._waiting, self._split, self._spec)
+        directory = self._paths.rollouts(self._split)
+        with storage_guard(directory, self._paths.name), _alone_in(directory):
+            path = self._paths.shard(self._split, next_number(directory))
+            write_bytes(path, data, run=self._paths.name)
         self._waiting, self._waiting_bytes = [], 0
         return path
 
@@ -160,6 +166,17 @@ class RolloutReader:
     def _place(self, i: int) -> tuple[Path, int]:
         index = self._current()
         return index.paths[index.shard[i]], int(index.row[i])
+
+
+@contextmanager
+def _alone_in(directory: Path) -> Iterator[None]:
+    """Within the block no other writer publishes here: evaluations of one run may end at the same time."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _stamp(path: Path) -> _Stamp:
