@@ -19,6 +19,11 @@ class Pace:
     lead_updates: int  # how far collecting may be ahead, in updates
     free_steps: int  # environment steps that owe no update: the warm-up
 
+    @property
+    def lead_steps(self) -> int:
+        """How far collecting may be ahead, in environment steps."""
+        return math.ceil(self.lead_updates * self.steps_per_update)
+
     def updates_due(self, step: int) -> int:
         """Updates that may have been made once `step` steps are collected."""
         return max(0, int((step - self.free_steps) / self.steps_per_update))

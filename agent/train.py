@@ -194,14 +194,22 @@ class Trainer:
 
     def _collect(self) -> bool:
         """Take in what was collected; returns whether an update is due."""
-        allowed = self._pace.allowed_step(self._learner.update_count)
-        if self.config.run.steps and not self.config.run.deterministic:
-            allowed = min(allowed, self.config.run.steps)
+        allowed = self._allowed_step()
         due = self._pace.updates_due(self.step) > self._learner.update_count and self._replay.num_steps > 0
         self._take(self._experience.poll(allowed, 0.0 if due else _IDLE))
         if self.config.run.deterministic and self.step < allowed:
             return False  # the order of collecting and learning must not depend on the clock
         return self._pace.updates_due(self.step) > self._learner.update_count and self._replay.num_steps > 0
+
+    def _allowed_step(self) -> int:
+        """Step up to which may be collected now: ahead of the learner by its lead, or until a first rollout ends."""
+        allowed = self._pace.allowed_step(self._learner.update_count)
+        deterministic = self.config.run.deterministic
+        if not self._replay.num_steps:
+            allowed = max(allowed, self.step + (1 if deterministic else self._pace.lead_steps))
+        if self.config.run.steps and not deterministic:
+            allowed = min(allowed, self.config.run.steps)
+        return allowed
 
     def _take(self, trajectories: list[Trajectory]) -> None:
         for trajectory in trajectories:
@@ -288,6 +296,7 @@ class Trainer:
             "free_steps": self._pace.free_steps,
             "best_score": max(self._best_score, score if score is not None else -1.0),
             "stored": self._stored,
+            "replay_steps": self._replay.num_steps,
         }
         meta = {
             "step": experience["collector"]["step"],
@@ -333,7 +342,7 @@ class Trainer:
         for problem in reader.problems:
             self._notify(Event("warning", f"{problem}; its rollouts are left out"))
         self._pace = replace(self._pace, free_steps=state["free_steps"])
-        missing = self.config.replay.warmup_steps - self._replay.num_steps
+        missing = min(self.config.replay.warmup_steps, state["replay_steps"]) - self._replay.num_steps
         if missing > 0 and self._learner.update_count:
             self._notify(Event("warning", f"stored rollouts are missing: collecting {missing} steps before learning"))
             self._pace = self._pace.refilled(missing)
@@ -341,16 +350,20 @@ class Trainer:
 
 
 def _advanced(experience: dict[str, Any], later: list[Trajectory]) -> dict[str, Any]:
-    """The collector's state with the rollouts counted that were finished after it was saved."""
+    """The collector's state with the rollouts counted that were finished after it was saved.
+
+    The first of them for each actor is the one that it was playing then: that one's steps are counted in part.
+    """
     begun = list(experience["tasks"]["begun"])
     collector = experience["collector"]
     for trajectory in later:
         begun[trajectory.info.actor] += 1
     actors = {trajectory.info.actor for trajectory in later}
+    counted = sum(len(rollout["actions"]) for rollout in collector["rollouts"] if rollout["actor"] in actors)
     return {
         "tasks": {**experience["tasks"], "begun": begun},
         "collector": {
-            "step": collector["step"] + sum(trajectory.length for trajectory in later),
+            "step": collector["step"] + sum(trajectory.length for trajectory in later) - counted,
             "rollouts": [rollout for rollout in collector["rollouts"] if rollout["actor"] not in actors],
         },
     }
