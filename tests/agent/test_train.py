@@ -1,0 +1,325 @@
+"""Whole runs on a small world, in this process: repeatable, resumable, and stopped in every way."""
+
+import json
+import multiprocessing
+import shutil
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from walk_env import WalkEnv
+
+from agent import train as train_module
+from agent.catalog import ENVIRONMENTS, Environment
+from agent.checkpoint import load, newest
+from agent.config import Config, override
+from agent.learner import Learner
+from agent.presets import preset
+from agent.progress import Event, Progress, ignore
+from agent.train import Outcome, train
+from store.errors import CheckpointError, DivergedError
+from store.layout import RunPaths
+from store.metrics import read_metrics
+from store.rollouts import RolloutReader
+from store.runs import create_run
+from store.status import read_status
+from store.trajectory import Trajectory
+
+
+@pytest.fixture(autouse=True)
+def _walk(monkeypatch):
+    def factory(config):
+        return lambda: WalkEnv(config.max_steps)
+
+    monkeypatch.setitem(ENVIRONMENTS, "walk", Environment("a walk", factory))
+
+
+def walk_config(steps: int = 400, **changes) -> Config:
+    base = {
+        "env.name": "walk",
+        "env.max_steps": 24,  # longer than the context: windows overflow
+        "task.goals": "collect coal, collect diamond",
+        "task.max_length": 2,
+        "model.context": 8,
+        "model.d_model": 8,
+        "model.d_encoder": 8,
+        "replay.warmup_steps": 100,
+        "replay.steps_per_update": 10.0,
+        "collect.actors": 3,
+        "collect.workers": 0,
+        "exploration.anneal_steps": 500,
+        "run.steps": steps,
+        "run.device": "cpu",
+        "run.deterministic": True,
+        "run.log_every": 0.2,
+    }
+    return override(preset("tiny"), {**base, **{key.replace("__", "."): value for key, value in changes.items()}})
+
+
+class Run:
+    """One run directory and what was told about it."""
+
+    def __init__(self, runs_dir: Path, name: str = "r") -> None:
+        self.paths: RunPaths = create_run(runs_dir, name, {})
+        self.told: list = []
+
+    def go(self, config: Config, resume: bool = False, stop: threading.Event | None = None) -> Outcome:
+        return train(
+            config, self.paths, resume=resume, notify=self.told.append, stop=stop or threading.Event()
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        return [item.text for item in self.told if isinstance(item, Event) and item.kind == "warning"]
+
+    @property
+    def trajectories(self) -> list[Trajectory]:
+        return list(RolloutReader(self.paths.rollouts("train")))
+
+    def metrics(self) -> dict[str, list[tuple[int, int, float]]]:
+        """Everything logged but the speeds, as (step, update, value)."""
+        return {
+            key: list(zip(series.step.tolist(), series.update.tolist(), series.value.tolist(), strict=True))
+            for key, series in read_metrics(self.paths).items()
+            if not key.startswith("system/")
+        }
+
+
+@pytest.fixture
+def run(tmp_path) -> Run:
+    return Run(tmp_path)
+
+
+def assert_same_weights(one: Path, other: Path) -> None:
+    mine, theirs = load(one), load(other)
+    for some, others in ((mine.weights, theirs.weights), (mine.optimizer, theirs.optimizer)):
+        assert some.keys() == others.keys()
+        for name, tensor in some.items():
+            assert torch.equal(tensor, others[name]), name
+
+
+def test_a_run_ends_at_its_steps_with_everything_stored(run):
+    outcome = run.go(walk_config())
+    assert outcome.reason == "steps" and outcome.step >= 400 and outcome.update > 0
+    assert outcome.checkpoint == newest(run.paths)[0]
+    saved = load(outcome.checkpoint)
+    assert (saved.meta["step"], saved.meta["update"]) == (outcome.step, outcome.update)
+    under_way = sum(len(rollout["actions"]) for rollout in saved.state["experience"]["collector"]["rollouts"])
+    assert sum(t.length for t in run.trajectories) + under_way == outcome.step
+    assert [t.info.number for t in run.trajectories] == list(range(1, len(run.trajectories) + 1))
+    status = read_status(run.paths)
+    assert status is not None
+    assert (status.state, status.step, status.update) == ("finished", outcome.step, outcome.update)
+    told = [item for item in run.told if isinstance(item, Progress)]
+    assert told[-1].step == outcome.step and told[-1].rollouts == len(run.trajectories)
+    assert told[-1].phase == "learning"
+    assert run.warnings == []
+
+
+def test_updates_keep_pace_with_steps(run):
+    outcome = run.go(walk_config(steps=600))
+    due = (outcome.step - 100) / 10.0
+    assert due - 11 <= outcome.update <= due
+
+
+def test_one_seed_one_result(tmp_path):
+    one, other, third = (Run(tmp_path, name) for name in "abc")
+    outcomes = [r.go(walk_config(run__seed=seed)) for r, seed in ((one, 5), (other, 5), (third, 6))]
+    assert_same_weights(outcomes[0].checkpoint, outcomes[1].checkpoint)
+    metrics = one.metrics()
+    assert metrics == other.metrics()
+    assert {"train/critic_loss", "train/actor_loss", "rollout/return", "rollout/success"} <= metrics.keys()
+    assert metrics != third.metrics()
+
+
+@pytest.mark.parametrize("crossing", [("ind", "ind"), ("dep", "dep")])
+def test_stopping_and_going_on_is_not_stopping(tmp_path, crossing):
+    """Bit by bit: weights, moments, metrics, counters, goal statistics and the rollouts themselves."""
+    actor, critic = crossing
+    whole, parts = Run(tmp_path, "whole"), Run(tmp_path, "parts")
+    whole_outcome = whole.go(walk_config(700, loss__actor=actor, loss__critic=critic))
+    for number, steps in enumerate((130, 300, 700)):
+        outcome = parts.go(walk_config(steps, loss__actor=actor, loss__critic=critic), resume=number > 0)
+    assert parts.warnings == []
+    assert (outcome.step, outcome.update) == (whole_outcome.step, whole_outcome.update)
+    assert_same_weights(whole_outcome.checkpoint, outcome.checkpoint)
+    assert parts.metrics() == whole.metrics()
+    states = [load(path).state for path in (whole_outcome.checkpoint, outcome.checkpoint)]
+    assert states[0] == states[1]
+    for mine, theirs in zip(parts.trajectories, whole.trajectories, strict=True):
+        assert mine.info == theirs.info
+        np.testing.assert_array_equal(mine.actions, theirs.actions)
+
+
+def test_exploration_goes_on_where_it_was(run):
+    run.go(walk_config(300))
+    run.go(walk_config(700), resume=True)
+    epsilons = [t.info.epsilon for t in run.trajectories if t.info.step > 500 + 3 * 24]
+    assert max(epsilons) <= 0.05  # annealed over 500 steps of the whole run
+
+
+def test_a_run_goes_on_when_nothing_has_ended_within_its_lead(run):
+    """Rollouts longer than warm-up and lead together: there is nothing to learn from before the first one ends."""
+    config = walk_config(500, env__max_steps=150, task__goals="", replay__warmup_steps=5, replay__steps_per_update=4.0)
+    ENVIRONMENTS["walk"] = Environment("a long walk", lambda config: lambda: ImmortalWalk(150))
+    outcome = run.go(config)
+    assert outcome.step >= 500 and outcome.update > 0
+
+
+class ImmortalWalk(WalkEnv):
+    """Ends by its time limit only."""
+
+    def _cause(self, fell: bool) -> str:
+        return "time limit" if self.steps >= self.max_steps else ""
+
+
+def test_a_stop_writes_a_checkpoint(run):
+    stop = threading.Event()
+
+    def listener(item) -> None:
+        run.told.append(item)
+        if isinstance(item, Progress) and item.update > 3:
+            stop.set()
+
+    outcome = train(walk_config(10**6, run__log_every=0.01), run.paths, resume=False, notify=listener, stop=stop)
+    assert outcome.reason == "stopped" and outcome.update > 3
+    assert load(outcome.checkpoint).meta["update"] == outcome.update
+    status = read_status(run.paths)
+    assert status is not None and status.state == "stopped"
+    assert multiprocessing.active_children() == []
+
+
+def test_minutes_are_a_budget_too(run):
+    outcome = run.go(walk_config(10**6, run__minutes=0.02))
+    assert outcome.reason == "minutes" and outcome.elapsed >= 1.2
+    again = run.go(walk_config(10**6, run__minutes=0.025), resume=True)
+    assert again.reason == "minutes" and again.elapsed >= outcome.elapsed
+
+
+def test_a_diverging_run_says_so_and_leaves_its_checkpoint(run, monkeypatch):
+    outcome = run.go(walk_config(300))
+    update = Learner.update
+
+    def poisoned(self, batch, rng):
+        batch.rewards[0, 0] = float("nan")
+        return update(self, batch, rng)
+
+    monkeypatch.setattr(Learner, "update", poisoned)
+    with pytest.raises(DivergedError, match="first bad tensor: rewards"):
+        run.go(walk_config(10**6), resume=True)
+    status = read_status(run.paths)
+    assert status is not None and status.state == "diverged" and "not finite" in status.message
+    path, problems = newest(run.paths)
+    assert path is not None and problems == []
+    assert all(tensor.isfinite().all() for tensor in load(path).weights.values())
+    assert load(path).meta["update"] == outcome.update
+
+
+def test_a_crash_is_told_in_the_status(run, monkeypatch):
+    def broken(self, batch, rng):
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(Learner, "update", broken)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        run.go(walk_config())
+    status = read_status(run.paths)
+    assert status is not None and (status.state, status.message) == ("crashed", "out of memory")
+
+
+class TestResume:
+    def test_from_an_earlier_checkpoint_when_the_newest_is_damaged(self, run):
+        run.go(walk_config(300))
+        last = run.go(walk_config(500), resume=True).checkpoint
+        count = len(run.trajectories)
+        (last / "weights.safetensors").write_bytes(b"nonsense")
+        outcome = run.go(walk_config(700), resume=True)
+        assert len(run.warnings) == 1 and "damaged" in run.warnings[0] and "using an earlier one" in run.warnings[0]
+        assert outcome.step >= 700 and newest(run.paths)[0] == outcome.checkpoint
+        numbers = [t.info.number for t in run.trajectories]
+        assert len(numbers) > count and numbers == sorted(set(numbers))
+
+    def test_without_a_checkpoint_it_begins_anew(self, run):
+        outcome = run.go(walk_config(200), resume=True)
+        assert outcome.step >= 200
+        assert any("has no checkpoint yet" in text for text in run.warnings)
+
+    def test_with_the_rollouts_deleted_there_is_no_burst_of_updates(self, run, monkeypatch):
+        before = run.go(walk_config(500))
+        shutil.rmtree(run.paths.rollouts("train"))
+        made: list[tuple[int, int]] = []  # (step, update)
+        update = train_module.Trainer._update
+
+        def spied(self) -> None:
+            update(self)
+            made.append((self.step, self._learner.update_count))
+
+        monkeypatch.setattr(train_module.Trainer, "_update", spied)
+        run.go(walk_config(900), resume=True)
+        assert any("stored rollouts are missing" in text for text in run.warnings)
+        first_step, first_update = made[0]
+        assert first_step >= before.step + 90  # the warm-up again
+        assert first_update == before.update + 1
+        for step, count in made:
+            assert (count - before.update) * 10.0 <= step - before.step - 90 + 100
+
+    def test_a_young_replay_is_not_taken_for_a_damaged_one(self, run):
+        """Soon after warm-up the rollouts that have ended hold less than the warm-up's steps."""
+        config = walk_config(230, env__max_steps=60, replay__warmup_steps=200)
+        ENVIRONMENTS["walk"] = Environment("a long walk", lambda config: lambda: ImmortalWalk(60))
+        outcome = run.go(config)
+        assert outcome.update > 0
+        assert sum(t.length for t in run.trajectories) < outcome.step
+        run.go(walk_config(500, env__max_steps=60, replay__warmup_steps=200), resume=True)
+        assert run.warnings == []
+
+    def test_rollouts_sealed_after_the_checkpoint_count_once(self, run):
+        """As after a kill: the newest checkpoint is gone, its rollouts are there."""
+        first = run.go(walk_config(300))
+        earlier = load(first.checkpoint)
+        second = run.go(walk_config(500), resume=True)
+        stored = run.trajectories
+        shutil.rmtree(second.checkpoint)
+        run.told.clear()
+        seen: dict[str, int] = {}
+
+        def listener(item) -> None:
+            if isinstance(item, Event) and item.kind == "checkpoint" and not seen:
+                path, _ = newest(run.paths)
+                assert path is not None
+                seen.update(load(path).meta, state=load(path).state)
+
+        stop = threading.Event()
+        stop.set()
+        train(walk_config(900), run.paths, resume=True, notify=listener, stop=stop)
+        assert seen["state"]["stored"] == len(stored)
+        assert seen["state"]["recent"]["count"] == len(stored)
+        assert seen["state"]["statistics"]["num_trajectories"] == len(stored)
+        under_way = seen["state"]["experience"]["collector"]["rollouts"]
+        assert seen["step"] == sum(t.length for t in stored) + sum(len(r["actions"]) for r in under_way)
+        assert seen["step"] > earlier.meta["step"]
+        finished = {(t.info.actor, t.info.seed) for t in stored}
+        assert finished.isdisjoint((r["actor"], r["task"]["seed"]) for r in under_way)
+
+    def test_weights_of_another_model_are_refused(self, run):
+        run.go(walk_config(200))
+        with pytest.raises(CheckpointError, match="do not fit the configured model"):
+            run.go(walk_config(400, model__d_head=32), resume=True)
+        status = read_status(run.paths)
+        assert status is not None and status.state == "crashed"
+
+    def test_checkpoints_are_pruned(self, run):
+        for steps in range(200, 700, 100):
+            run.go(walk_config(steps, run__keep_checkpoints=2), resume=steps > 200)
+        assert len([path for path in run.paths.checkpoints.iterdir() if path.name.isdecimal()]) == 2
+
+
+def test_the_state_of_a_checkpoint_is_plain_json(run):
+    state = load(run.go(walk_config(200)).checkpoint).state
+    assert json.loads(json.dumps(state)) == state
+    assert {"experience", "statistics", "recent", "rng", "stored"} <= state.keys()
+
+
+def test_nobody_needs_to_listen(run):
+    assert train(walk_config(150), run.paths, resume=False, notify=ignore, stop=threading.Event()).step >= 150
