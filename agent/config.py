@@ -49,15 +49,15 @@ class TaskConfig(Section):
 class ModelConfig(Section):
     """Sizes of the networks."""
 
-    context: Annotated[int, Field(ge=2)] = Field(128, description="steps the agent remembers and trains on")
-    d_model: Positive = Field(128, description="width of the sequence model")
+    context: Annotated[int, Field(ge=2)] = Field(64, description="steps the agent remembers and trains on")
+    d_model: Positive = Field(96, description="width of the sequence model")
     num_layers: Positive = Field(2, description="Transformer layers")
     num_heads: Positive = Field(4, description="attention heads")
-    d_ff: Positive = Field(512, description="width of the Transformer's feed-forward layers")
+    d_ff: Positive = Field(256, description="width of the Transformer's feed-forward layers")
     d_token: Positive = Field(8, description="width of the embeddings of grid cells and goal words")
-    d_encoder: Positive = Field(256, description="width of the time step encoder")
+    d_encoder: Positive = Field(192, description="width of the time step encoder")
     num_critics: Annotated[int, Field(ge=2)] = Field(4, description="critics in the ensemble")
-    d_head: Positive = Field(256, description="width of the hidden layers of actor and critics")
+    d_head: Positive = Field(128, description="width of the hidden layers of actor and critics")
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> ModelConfig:
@@ -69,18 +69,18 @@ class ModelConfig(Section):
 class LossConfig(Section):
     """The learning updates: which actor and critic terms, with which weights (AMAGO-2, Eqs. 1-4)."""
 
-    actor: Literal["dep", "ind"] = Field("ind", description="policy update: dependent on the scale of Q, or not")
-    critic: Literal["dep", "ind"] = Field("ind", description="value update: PopArt regression, or classification")
+    actor: Literal["dep", "ind"] = Field("dep", description="policy update: dependent on the scale of Q, or not")
+    critic: Literal["dep", "ind"] = Field("dep", description="value update: PopArt regression, or classification")
     discounts: tuple[Discount, ...] = Field(
-        (0.1, 0.9, 0.95, 0.97, 0.99, 0.995, 0.999), min_length=1, description="all learned; the last one acts"
+        (0.9, 0.95, 0.98, 0.99), min_length=1, description="all learned; the last one acts"
     )
     reward_scale: Annotated[float, Field(gt=0)] = Field(10.0, description="rewards are multiplied by this")
     critic_weight: Weight = Field(10.0, description="weight of the critic loss")
     policy_gradient_weight: Weight = Field(1.0, description="weight of the dependent actor's -Q term")
     cloning_weight: Weight = Field(0.1, description="weight of filtered behaviour cloning beside the -Q term")
     target_subset: Positive = Field(2, description="critics drawn for each TD target")
-    num_steps: Positive = Field(1, description="steps of the returns that make TD targets (n-step)")
-    target_tau: Annotated[float, Field(gt=0, le=1)] = Field(0.003, description="step of the target networks")
+    num_steps: Positive = Field(5, description="steps of the returns that make TD targets (n-step)")
+    target_tau: Annotated[float, Field(gt=0, le=1)] = Field(0.01, description="step of the target networks")
     num_bins: Annotated[int, Field(ge=2)] = Field(64, description="value bins of the independent critic")
     value_min: float = Field(-1.0, description="lowest scaled return of the value bins")
     value_max: float = Field(60.0, description="highest scaled return of the value bins")
@@ -100,9 +100,9 @@ class LossConfig(Section):
 class OptimizerConfig(Section):
     """AdamW and its schedule."""
 
-    learning_rate: Annotated[float, Field(gt=0)] = Field(3e-4, description="after warm-up")
+    learning_rate: Annotated[float, Field(gt=0)] = Field(5e-4, description="after warm-up")
     weight_decay: Weight = Field(1e-3, description="on matrices only")
-    warmup_updates: NonNegative = Field(500, description="updates of linear warm-up")
+    warmup_updates: NonNegative = Field(200, description="updates of linear warm-up")
     clip_norm: Annotated[float, Field(gt=0)] = Field(1.0, description="bound of the gradient's global norm")
     batch_size: Positive = Field(24, description="sequences per update")
     bf16: bool = Field(False, description="bfloat16 autocast in the networks")
@@ -112,8 +112,8 @@ class ReplayConfig(Section):
     """What is kept, how it is relabelled, and how often it is replayed."""
 
     max_steps: Positive = Field(2_000_000, description="steps kept in memory for replay")
-    warmup_steps: Positive = Field(10_000, description="steps collected before the first update")
-    steps_per_update: Annotated[float, Field(gt=0)] = Field(128.0, description="environment steps per update")
+    warmup_steps: Positive = Field(5_000, description="steps collected before the first update")
+    steps_per_update: Annotated[float, Field(gt=0)] = Field(64.0, description="environment steps per update")
     relabel: RelabelMode = Field("some", description="hindsight instruction relabelling")
 
 
@@ -122,7 +122,7 @@ class ExplorationConfig(Section):
 
     start: tuple[Fraction, Fraction] = Field((1.0, 0.05), description="epsilon at a rollout's start: first, last")
     end: tuple[Fraction, Fraction] = Field((0.8, 0.01), description="epsilon at a rollout's end: first, last")
-    anneal_steps: Positive = Field(1_000_000, description="environment steps from first to last")
+    anneal_steps: Positive = Field(300_000, description="environment steps from first to last")
 
 
 class CollectConfig(Section):
@@ -141,6 +141,7 @@ class RunSettings(Section):
     minutes: Annotated[float, Field(gt=0)] | None = Field(None, description="stop after this much training time in all")
     seed: NonNegative = Field(0, description="seed of everything random")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the networks train")
+    threads: NonNegative = Field(0, description="CPU threads of the learner (0: one for each core)")
     deterministic: bool = Field(False, description="take turns instead of overlapping, so that runs repeat exactly")
     log_every: Annotated[float, Field(gt=0)] = Field(5.0, description="seconds between two progress reports")
     checkpoint_every: Annotated[float, Field(gt=0)] = Field(2.0, description="minutes between two checkpoints")

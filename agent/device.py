@@ -1,8 +1,6 @@
-"""Which device the networks run on, and how many CPU threads they may use."""
+"""Which device the networks run on."""
 
 from __future__ import annotations
-
-import os
 
 import torch
 
@@ -16,8 +14,3 @@ def resolve_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(name)
-
-
-def learner_threads() -> int:
-    """CPU threads for the learner: one core is left to the collector, whose threads would otherwise be in the way."""
-    return max(1, (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) - 1)

@@ -28,7 +28,7 @@ from agent.clock import Clock
 from agent.collate import as_batch
 from agent.collector import Experience, InlineExperience, ProcessExperience
 from agent.config import Config
-from agent.device import learner_threads, resolve_device
+from agent.device import resolve_device
 from agent.envs.base import EnvSpec
 from agent.forward import build_model
 from agent.goals.grammar import parse_instruction
@@ -67,7 +67,7 @@ def train(config: Config, paths: RunPaths, *, resume: bool, notify: Listener, st
 
     The caller holds the run's lock. Errors leave the last checkpoint as it is and are told in status.json.
     """
-    torch.set_num_threads(learner_threads())
+    torch.set_num_threads(config.run.threads or os.cpu_count() or 1)
     torch.set_flush_denormal(True)  # probabilities of far value bins underflow, and denormals are slow
     state = _load_latest(config, paths, notify) if resume else None
     heartbeat = Heartbeat(paths)
