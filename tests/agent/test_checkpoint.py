@@ -163,7 +163,9 @@ def test_resolve_understands_every_way_to_say_it(paths):
         checkpoints.resolve(runs, "r@nonsense")
 
 
-@pytest.mark.parametrize(("keep", "left"), [(1, ["10", "50"]), (2, ["10", "40", "50"]), (9, [str(10 * k) for k in range(1, 6)])])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keep", "left"), [(1, ["10", "50"]), (2, ["10", "40", "50"]), (9, ["10", "20", "30", "40", "50"])]
+)
 def test_prune_keeps_the_newest_and_the_best(paths, keep, left):
     for step in (10, 20, 30, 40, 50):
         path = checkpoints.save(paths, checkpoint_at(step))

@@ -71,7 +71,7 @@ def test_nothing_is_mutable():
         ({"loss.target_subset": 5}, "loss.target_subset cannot exceed model.num_critics"),
         ({"run.steps": 0}, "run.steps"),
         ({"collect.workers": -1}, "collect.workers"),
-        ({"optimizer.batch_sise": 8}, "unknown configuration key 'optimizer.batch_sise' .did you mean 'optimizer.batch_size'"),
+        ({"optimizer.batch_sise": 8}, "unknown configuration key 'optimizer.batch_sise' .did you mean 'optimizer.b"),
         ({"batch_size": 8}, "did you mean 'optimizer.batch_size'"),
         ({"nothing.like.it": 8}, "unknown configuration key 'nothing.like.it'; see"),
     ],

@@ -66,7 +66,9 @@ def test_one_hot_knows_the_range_of_every_element():
 
 def test_scaled_by_hand():
     encoder = part(spaces.Box(np.array([0, -10]), np.array([100, 30]), dtype=np.int64))
-    torch.testing.assert_close(encoder(torch.tensor([[[0, -10], [50, 30]]])), torch.tensor([[[-1.0, -1.0], [0.0, 1.0]]]))
+    torch.testing.assert_close(
+        encoder(torch.tensor([[[0, -10], [50, 30]]])), torch.tensor([[[-1.0, -1.0], [0.0, 1.0]]])
+    )
 
 
 def test_scaled_bears_an_element_that_never_changes():

@@ -65,8 +65,7 @@ class Reference:
         for b, t, g in np.ndindex(*targets.shape):
             values = [
                 sum(
-                    float(self.target_policy[b, t + 1, g, a])
-                    * self.value(self.model.target_critics, c, b, t + 1, g, a)
+                    float(self.target_policy[b, t + 1, g, a]) * self.value(self.model.target_critics, c, b, t + 1, g, a)
                     for a in range(self.policy.shape[-1])
                 )
                 for c in subset

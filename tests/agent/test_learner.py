@@ -91,7 +91,7 @@ def test_the_first_step_is_adams():
         assert p.grad is not None
         clear = p.grad.abs() > 1e-4
         torch.testing.assert_close(
-            (p.detach() - before[name])[clear], -1e-3 * p.grad.sign()[clear], rtol=1e-2, atol=1e-6, msg=name
+            (p.detach() - before[name])[clear], -1e-3 * p.grad.sign()[clear], rtol=1e-2, atol=1e-6
         )
 
 
@@ -187,7 +187,7 @@ def test_saved_state_continues_bit_by_bit():
 def test_the_state_of_another_model_is_refused():
     old, new = learner_of(), learner_of(model__num_layers=1)
     old.update(random_batch(0), rng())
-    with pytest.raises(KeyError, match="blocks.1"):
+    with pytest.raises(KeyError, match=r"blocks\.1"):
         new.load_state(old.state(), 1)
 
 
@@ -208,8 +208,6 @@ def test_bfloat16_takes_steps():
 def test_a_batch_of_padding_changes_no_target():
     learner = learner_of(optimizer__weight_decay=0.0)
     batch = random_batch(0)
-    nothing = replace(
-        batch, valid=torch.zeros_like(batch.valid), token_valid=torch.zeros_like(batch.token_valid)
-    )
+    nothing = replace(batch, valid=torch.zeros_like(batch.valid), token_valid=torch.zeros_like(batch.token_valid))
     metrics = learner.update(nothing, rng())
     assert metrics["critic_loss"] == metrics["actor_loss"] == metrics["gradient_norm"] == 0.0

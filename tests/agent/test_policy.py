@@ -26,9 +26,7 @@ def trained(config: Config, seed: int) -> ActingModel:
     torch.manual_seed(seed)
     model = build_model(interface_of(SPEC), config)
     model.actor.out.weight.data.normal_()
-    model.representation.encoder.parts["wind"].norm.update(
-        torch.rand(1, 9, 1), torch.ones(1, 9, dtype=torch.bool)
-    )
+    model.representation.encoder.parts["wind"].norm.update(torch.rand(1, 9, 1), torch.ones(1, 9, dtype=torch.bool))
     return model
 
 

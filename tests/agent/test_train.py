@@ -19,7 +19,7 @@ from agent.learner import Learner
 from agent.presets import preset
 from agent.progress import Event, Progress, ignore
 from agent.train import Outcome, train
-from store.errors import CheckpointError, DivergedError
+from store.errors import AmagoError, CheckpointError, DivergedError
 from store.layout import RunPaths
 from store.metrics import read_metrics
 from store.rollouts import RolloutReader
@@ -36,7 +36,10 @@ def _walk(monkeypatch):
     monkeypatch.setitem(ENVIRONMENTS, "walk", Environment("a walk", factory))
 
 
-def walk_config(steps: int = 400, **changes) -> Config:
+WARMUP, RATIO = 60, 15.0  # steps before the first update, steps per update
+
+
+def walk_config(steps: int = 250, **changes) -> Config:
     base = {
         "env.name": "walk",
         "env.max_steps": 24,  # longer than the context: windows overflow
@@ -45,8 +48,10 @@ def walk_config(steps: int = 400, **changes) -> Config:
         "model.context": 8,
         "model.d_model": 8,
         "model.d_encoder": 8,
-        "replay.warmup_steps": 100,
-        "replay.steps_per_update": 10.0,
+        "loss.actor": "ind",
+        "loss.critic": "ind",
+        "replay.warmup_steps": WARMUP,
+        "replay.steps_per_update": RATIO,
         "collect.actors": 3,
         "collect.workers": 0,
         "exploration.anneal_steps": 500,
@@ -66,9 +71,7 @@ class Run:
         self.told: list = []
 
     def go(self, config: Config, resume: bool = False, stop: threading.Event | None = None) -> Outcome:
-        return train(
-            config, self.paths, resume=resume, notify=self.told.append, stop=stop or threading.Event()
-        )
+        return train(config, self.paths, resume=resume, notify=self.told.append, stop=stop or threading.Event())
 
     @property
     def warnings(self) -> list[str]:
@@ -102,7 +105,7 @@ def assert_same_weights(one: Path, other: Path) -> None:
 
 def test_a_run_ends_at_its_steps_with_everything_stored(run):
     outcome = run.go(walk_config())
-    assert outcome.reason == "steps" and outcome.step >= 400 and outcome.update > 0
+    assert outcome.reason == "steps" and outcome.step >= 250 and outcome.update > 0
     assert outcome.checkpoint == newest(run.paths)[0]
     saved = load(outcome.checkpoint)
     assert (saved.meta["step"], saved.meta["update"]) == (outcome.step, outcome.update)
@@ -119,9 +122,9 @@ def test_a_run_ends_at_its_steps_with_everything_stored(run):
 
 
 def test_updates_keep_pace_with_steps(run):
-    outcome = run.go(walk_config(steps=600))
-    due = (outcome.step - 100) / 10.0
-    assert due - 11 <= outcome.update <= due
+    outcome = run.go(walk_config(steps=400))
+    due = (outcome.step - WARMUP) / RATIO
+    assert due - 11 <= outcome.update <= due  # twice five updates of lead
 
 
 def test_one_seed_one_result(tmp_path):
@@ -139,9 +142,13 @@ def test_stopping_and_going_on_is_not_stopping(tmp_path, crossing):
     """Bit by bit: weights, moments, metrics, counters, goal statistics and the rollouts themselves."""
     actor, critic = crossing
     whole, parts = Run(tmp_path, "whole"), Run(tmp_path, "parts")
-    whole_outcome = whole.go(walk_config(700, loss__actor=actor, loss__critic=critic))
-    for number, steps in enumerate((130, 300, 700)):
-        outcome = parts.go(walk_config(steps, loss__actor=actor, loss__critic=critic), resume=number > 0)
+    whole_outcome = whole.go(walk_config(450, loss__actor=actor, loss__critic=critic))
+    step = 0
+    for steps in (130, None, 450):
+        config = walk_config(steps or step + 1, loss__actor=actor, loss__critic=critic)
+        outcome = parts.go(config, resume=step > 0)
+        assert outcome.step > step
+        step = outcome.step
     assert parts.warnings == []
     assert (outcome.step, outcome.update) == (whole_outcome.step, whole_outcome.update)
     assert_same_weights(whole_outcome.checkpoint, outcome.checkpoint)
@@ -154,10 +161,11 @@ def test_stopping_and_going_on_is_not_stopping(tmp_path, crossing):
 
 
 def test_exploration_goes_on_where_it_was(run):
-    run.go(walk_config(300))
-    run.go(walk_config(700), resume=True)
-    epsilons = [t.info.epsilon for t in run.trajectories if t.info.step > 500 + 3 * 24]
-    assert max(epsilons) <= 0.05  # annealed over 500 steps of the whole run
+    anneal = {"exploration__anneal_steps": 300}
+    run.go(walk_config(200, **anneal))
+    run.go(walk_config(450, **anneal), resume=True)
+    epsilons = [t.info.epsilon for t in run.trajectories if t.info.step > 300 + 3 * 24]
+    assert max(epsilons) <= 0.05  # annealed over 300 steps of the whole run
 
 
 def test_a_run_goes_on_when_nothing_has_ended_within_its_lead(run):
@@ -192,14 +200,14 @@ def test_a_stop_writes_a_checkpoint(run):
 
 
 def test_minutes_are_a_budget_too(run):
-    outcome = run.go(walk_config(10**6, run__minutes=0.02))
-    assert outcome.reason == "minutes" and outcome.elapsed >= 1.2
-    again = run.go(walk_config(10**6, run__minutes=0.025), resume=True)
+    outcome = run.go(walk_config(10**6, run__minutes=0.005))
+    assert outcome.reason == "minutes" and outcome.elapsed >= 0.3
+    again = run.go(walk_config(10**6, run__minutes=(outcome.elapsed + 0.3) / 60), resume=True)
     assert again.reason == "minutes" and again.elapsed >= outcome.elapsed
 
 
 def test_a_diverging_run_says_so_and_leaves_its_checkpoint(run, monkeypatch):
-    outcome = run.go(walk_config(300))
+    outcome = run.go(walk_config(150))
     update = Learner.update
 
     def poisoned(self, batch, rng):
@@ -230,13 +238,13 @@ def test_a_crash_is_told_in_the_status(run, monkeypatch):
 
 class TestResume:
     def test_from_an_earlier_checkpoint_when_the_newest_is_damaged(self, run):
-        run.go(walk_config(300))
-        last = run.go(walk_config(500), resume=True).checkpoint
+        step = run.go(walk_config(60)).step
+        last = run.go(walk_config(step + 1), resume=True).checkpoint
         count = len(run.trajectories)
         (last / "weights.safetensors").write_bytes(b"nonsense")
-        outcome = run.go(walk_config(700), resume=True)
+        outcome = run.go(walk_config(450), resume=True)
         assert len(run.warnings) == 1 and "damaged" in run.warnings[0] and "using an earlier one" in run.warnings[0]
-        assert outcome.step >= 700 and newest(run.paths)[0] == outcome.checkpoint
+        assert outcome.step >= 450 and newest(run.paths)[0] == outcome.checkpoint
         numbers = [t.info.number for t in run.trajectories]
         assert len(numbers) > count and numbers == sorted(set(numbers))
 
@@ -246,7 +254,7 @@ class TestResume:
         assert any("has no checkpoint yet" in text for text in run.warnings)
 
     def test_with_the_rollouts_deleted_there_is_no_burst_of_updates(self, run, monkeypatch):
-        before = run.go(walk_config(500))
+        before = run.go(walk_config(300))
         shutil.rmtree(run.paths.rollouts("train"))
         made: list[tuple[int, int]] = []  # (step, update)
         update = train_module.Trainer._update
@@ -256,33 +264,34 @@ class TestResume:
             made.append((self.step, self._learner.update_count))
 
         monkeypatch.setattr(train_module.Trainer, "_update", spied)
-        run.go(walk_config(900), resume=True)
+        run.go(walk_config(550), resume=True)
         assert any("stored rollouts are missing" in text for text in run.warnings)
         first_step, first_update = made[0]
-        assert first_step >= before.step + 90  # the warm-up again
+        assert first_step >= before.step + WARMUP - RATIO  # the warm-up again
         assert first_update == before.update + 1
         for step, count in made:
-            assert (count - before.update) * 10.0 <= step - before.step - 90 + 100
+            assert (count - before.update - 1) * RATIO <= step - first_step + 10 * RATIO
 
     def test_a_young_replay_is_not_taken_for_a_damaged_one(self, run):
         """Soon after warm-up the rollouts that have ended hold less than the warm-up's steps."""
-        config = walk_config(230, env__max_steps=60, replay__warmup_steps=200)
+        config = walk_config(230, replay__steps_per_update=10.0, env__max_steps=60, replay__warmup_steps=200)
         ENVIRONMENTS["walk"] = Environment("a long walk", lambda config: lambda: ImmortalWalk(60))
         outcome = run.go(config)
         assert outcome.update > 0
         assert sum(t.length for t in run.trajectories) < outcome.step
-        run.go(walk_config(500, env__max_steps=60, replay__warmup_steps=200), resume=True)
+        more = {"replay__steps_per_update": 10.0, "env__max_steps": 60, "replay__warmup_steps": 200}
+        run.go(walk_config(400, **more), resume=True)
         assert run.warnings == []
 
     def test_rollouts_sealed_after_the_checkpoint_count_once(self, run):
         """As after a kill: the newest checkpoint is gone, its rollouts are there."""
-        first = run.go(walk_config(300))
+        first = run.go(walk_config(60))
         earlier = load(first.checkpoint)
-        second = run.go(walk_config(500), resume=True)
+        second = run.go(walk_config(first.step + 1), resume=True)
         stored = run.trajectories
         shutil.rmtree(second.checkpoint)
         run.told.clear()
-        seen: dict[str, int] = {}
+        seen: dict = {}
 
         def listener(item) -> None:
             if isinstance(item, Event) and item.kind == "checkpoint" and not seen:
@@ -292,7 +301,7 @@ class TestResume:
 
         stop = threading.Event()
         stop.set()
-        train(walk_config(900), run.paths, resume=True, notify=listener, stop=stop)
+        train(walk_config(400), run.paths, resume=True, notify=listener, stop=stop)
         assert seen["state"]["stored"] == len(stored)
         assert seen["state"]["recent"]["count"] == len(stored)
         assert seen["state"]["statistics"]["num_trajectories"] == len(stored)
@@ -303,23 +312,30 @@ class TestResume:
         assert finished.isdisjoint((r["actor"], r["task"]["seed"]) for r in under_way)
 
     def test_weights_of_another_model_are_refused(self, run):
-        run.go(walk_config(200))
+        run.go(walk_config(60))
         with pytest.raises(CheckpointError, match="do not fit the configured model"):
             run.go(walk_config(400, model__d_head=32), resume=True)
         status = read_status(run.paths)
         assert status is not None and status.state == "crashed"
 
+    def test_a_budget_that_is_used_up_is_refused(self, run):
+        outcome = run.go(walk_config(60))
+        with pytest.raises(AmagoError, match=r"has used up its steps; .*--resume r --steps 120"):
+            run.go(walk_config(60), resume=True)
+        assert newest(run.paths)[0] == outcome.checkpoint
+
     def test_checkpoints_are_pruned(self, run):
-        for steps in range(200, 700, 100):
-            run.go(walk_config(steps, run__keep_checkpoints=2), resume=steps > 200)
+        step = 0
+        for _ in range(3):
+            step = run.go(walk_config(step + 1, run__keep_checkpoints=2), resume=step > 0).step
         assert len([path for path in run.paths.checkpoints.iterdir() if path.name.isdecimal()]) == 2
 
 
 def test_the_state_of_a_checkpoint_is_plain_json(run):
-    state = load(run.go(walk_config(200)).checkpoint).state
+    state = load(run.go(walk_config(60)).checkpoint).state
     assert json.loads(json.dumps(state)) == state
     assert {"experience", "statistics", "recent", "rng", "stored"} <= state.keys()
 
 
 def test_nobody_needs_to_listen(run):
-    assert train(walk_config(150), run.paths, resume=False, notify=ignore, stop=threading.Event()).step >= 150
+    assert train(walk_config(60), run.paths, resume=False, notify=ignore, stop=threading.Event()).step >= 60

@@ -33,6 +33,8 @@ INTERFACE = Interface(
 def tiny_config(**changes: Any) -> Config:
     """The preset "tiny", smaller; keys of `changes` have "__" for the dot."""
     base = {
+        "loss.actor": "ind",
+        "loss.critic": "ind",
         "model.context": CONTEXT,
         "model.d_model": 8,
         "model.num_layers": 2,
