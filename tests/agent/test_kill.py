@@ -115,13 +115,13 @@ def test_twenty_kills_at_random_moments(tmp_path):
         before = (run.step, run.update, len(run.actions))
         trainer, while_starting = run.start(), kill % 4 == 0
         if not while_starting:
-            wait_for_line("resuming from checkpoint", trainer)
-        seconds = moments.uniform(0.2, 5.0)
+            wait_for_line("learning", trainer)
+        seconds = moments.uniform(0.0, 4.0)
         time.sleep(seconds)
         run.kill(trainer)
         run.check()
         gained = [now - then for now, then in zip((run.step, run.update, len(run.actions)), before, strict=True)]
-        when = f"{seconds:.1f} s after {'its start' if while_starting else 'resuming'}"
+        when = f"{seconds:.1f} s after {'its start' if while_starting else 'learning again'}"
         print(f"kill {kill:2d}, {when}: +{gained[0]} steps, +{gained[1]} updates, +{gained[2]} rollouts")
     run.finish()
     print(f"20 kills: {run.step} steps, {run.update} updates, {len(run.actions)} rollouts, none lost")

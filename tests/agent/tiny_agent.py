@@ -35,6 +35,8 @@ def tiny_config(**changes: Any) -> Config:
     base = {
         "loss.actor": "ind",
         "loss.critic": "ind",
+        "loss.num_steps": 1,
+        "loss.reward_scale": 10.0,
         "model.context": CONTEXT,
         "model.d_model": 8,
         "model.num_layers": 2,
