@@ -9,7 +9,7 @@ Knows files and formats. What the state means is the trainer's business.
 from __future__ import annotations
 
 import hashlib
-import os
+import json
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as to_safetensors
 from torch import Tensor
 
 from agent.config import Config, from_mapping
@@ -25,13 +26,15 @@ from agent.envs.base import EnvSpec
 from agent.forward import build_model
 from agent.interface import interface_of
 from agent.nets.model import AgentModel
-from store.atomic import read_json, sync_directory, write_json, write_text
+from store.atomic import read_json, sync_directory, to_json, write_bytes, write_json, write_text
 from store.errors import AmagoError, CheckpointError, StorageError, storage_guard
 from store.layout import RunPaths
 from store.runs import open_run
 
 FORMAT = 1
 WEIGHTS, OPTIMIZER, STATE, META = "weights.safetensors", "optimizer.safetensors", "state.json", "meta.json"
+
+_PARTIAL = ".partial"
 
 Pointer = Literal["latest", "best"]
 
@@ -49,26 +52,35 @@ class Checkpoint:
 def save(paths: RunPaths, checkpoint: Checkpoint) -> Path:
     """Write `checkpoint` as the latest one of the run; StorageError leaves the earlier ones as they are."""
     final = paths.checkpoint(checkpoint.meta["step"])
-    partial = final.with_name(f"{final.name}.partial")
+    partial = final.with_name(f"{final.name}{_PARTIAL}")
+    files = {
+        WEIGHTS: to_safetensors(checkpoint.weights),
+        OPTIMIZER: to_safetensors(checkpoint.optimizer),
+        STATE: json.dumps(to_json(checkpoint.state)).encode(),
+    }
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    discard_partial(paths)
     with storage_guard(partial, paths.name):
-        discard_partial(paths)
         partial.mkdir(parents=True)
-        save_file(checkpoint.weights, partial / WEIGHTS)
-        save_file(checkpoint.optimizer, partial / OPTIMIZER)
-        write_json(partial / STATE, checkpoint.state, durable=False)
-        digests = {name: _digest(partial / name) for name in (WEIGHTS, OPTIMIZER, STATE)}
-        write_json(partial / META, {"format": FORMAT, **checkpoint.meta, "sha256": digests}, durable=False)
-        for name in (WEIGHTS, OPTIMIZER, STATE, META):
-            _sync(partial / name)
-        sync_directory(partial)
-        replaced = final.with_name(f"{final.name}.replaced")
-        if final.exists():
-            final.rename(replaced)
-        partial.rename(final)
-        sync_directory(final.parent)
-        shutil.rmtree(replaced, ignore_errors=True)
+    try:
+        for name, data in files.items():
+            write_bytes(partial / name, data, run=paths.name)
+        write_json(partial / META, {"format": FORMAT, **checkpoint.meta, "sha256": digests})
+        with storage_guard(final, paths.name):
+            _put_in_place(partial, final)
+    except StorageError:
+        discard_partial(paths)  # room for somebody who needs it
+        raise
     point(paths, "latest", final)
     return final
+
+
+def _put_in_place(partial: Path, final: Path) -> None:
+    if final.exists():  # updates without a step between them
+        final.rename(final.with_name(f"{final.name}.replaced"))
+    partial.rename(final)
+    sync_directory(final.parent)
+    shutil.rmtree(final.with_name(f"{final.name}.replaced"), ignore_errors=True)
 
 
 def point(paths: RunPaths, which: Pointer, checkpoint: Path) -> None:
@@ -211,8 +223,3 @@ def _pointed(paths: RunPaths, which: Pointer) -> Path | None:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

@@ -5,8 +5,6 @@ Knows the model, the losses and AdamW. Does not know where batches come from or 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -104,16 +102,16 @@ class Learner:
         if unknown:
             raise KeyError(min(unknown))
         self.update_count = update_count
-        for name, parameter in self.named.items():
-            keys = {key.rsplit(".", 1)[1]: key for key in tensors if key.rsplit(".", 1)[0] == name}
-            if keys:
-                state: dict[str, Any] = {k: tensors[key].to(parameter.device) for k, key in keys.items()}
-                state["step"] = tensors[keys["step"]].to("cpu" if not self._fused else parameter.device)
-                self.optimizer.state[parameter] = state
-
-    @property
-    def _fused(self) -> bool:
-        return bool(self.optimizer.defaults["fused"])
+        states: dict[str, dict[str, Tensor]] = {}
+        for key, tensor in tensors.items():
+            name, _, entry = key.rpartition(".")
+            states.setdefault(name, {})[entry] = tensor
+        for name, state in states.items():
+            parameter = self.named[name]
+            moved = {entry: tensor.to(parameter.device) for entry, tensor in state.items()}
+            if not self.optimizer.defaults["fused"]:
+                moved["step"] = state["step"]  # the plain optimiser counts on the CPU
+            self.optimizer.state[parameter] = moved
 
 
 def _first_not_finite(model: AgentModel, batch: Batch) -> str:

@@ -57,7 +57,7 @@ class Policy:
 
     def load(self, tensors: dict[str, Tensor], update: int) -> None:
         """Take over new weights, by the names of `agent.nets.model.acting_tensors`."""
-        self.model.load_state_dict(tensors, strict=False)
+        self.model.load_state_dict(tensors)
         fold(self.model)
         self.update = update
         self._cached[:] = -1

@@ -41,7 +41,7 @@ from agent.progress import Event, Listener, Progress
 from agent.relabel import GoalStatistics
 from agent.replay import Replay
 from agent.tallies import RecentRollouts, rollout_metrics
-from store.errors import DivergedError, StorageError
+from store.errors import AmagoError, DivergedError, StorageError
 from store.layout import RunPaths
 from store.metrics import MetricsWriter
 from store.rollouts import RolloutReader, RolloutWriter
@@ -69,10 +69,10 @@ def train(config: Config, paths: RunPaths, *, resume: bool, notify: Listener, st
     """
     torch.set_num_threads(config.run.threads or os.cpu_count() or 1)
     torch.set_flush_denormal(True)  # probabilities of far value bins underflow, and denormals are slow
-    state = _load_latest(config, paths, notify) if resume else None
+    saved = _load_latest(config, paths, notify) if resume else None
     heartbeat = Heartbeat(paths)
     try:
-        with Trainer(config, paths, state, heartbeat, notify) as trainer:
+        with Trainer(config, paths, saved, heartbeat, notify) as trainer:
             outcome = trainer.run(stop)
     except BaseException as error:
         heartbeat.end("diverged" if isinstance(error, DivergedError) else "crashed", str(error) or repr(error))
@@ -398,5 +398,11 @@ def _load_latest(config: Config, paths: RunPaths, notify: Listener) -> Checkpoin
         notify(Event("warning", f"run {paths.name} has no checkpoint yet: it starts from the beginning"))
         return None
     saved = checkpoints.load(path)
+    used = Clock(config.run, saved.meta["elapsed"], 0, 0).finished(saved.meta["step"])
+    if used:
+        raise AmagoError(
+            f"run {paths.name} has used up its {used}; say how long it may go on in all, for example "
+            f"`amago train --resume {paths.name} --{used} {2 * getattr(config.run, used):g}`"
+        )
     notify(Event("info", f"resuming from checkpoint {path.name}: update {saved.meta['update']}"))
     return saved
