@@ -1,69 +1,25 @@
-"""Where a training run's experience comes from: a collector in this process, or one that runs beside the learner.
+"""The collector of a training run, built from its configuration: environments, policy, tasks and exploration.
 
-Both have the same methods. The learner's process publishes weights and a step up to which may be collected; it gets
-finished trajectories. Neither knows about learning or storage.
+Knows nothing of learning, storage, or the process it runs in.
 """
 
 from __future__ import annotations
 
-import queue
-import signal
-import time
-from contextlib import suppress
-from multiprocessing import get_context
-from typing import Any, Protocol
-
-import numpy as np
-import torch
-from torch import Tensor
+from typing import Any
 
 from agent.catalog import ENVIRONMENTS
-from agent.config import Config, from_mapping
+from agent.config import Config
 from agent.device import resolve_device
 from agent.envs.exploration import ExplorationSchedule
-from agent.envs.processes import die_with_parent, start_deaf
 from agent.envs.vector import VectorEnv
 from agent.goals.grammar import parse_instruction
 from agent.goals.sampling import InstructionSampler
 from agent.interface import interface_of
-from agent.nets.model import ActingModel, acting_tensors
+from agent.nets.model import ActingModel
 from agent.policy import Policy
 from agent.rollout import Collector
 from agent.tasks import TrainingTasks
-from store.errors import AmagoError
 from store.trajectory import Trajectory
-
-_PAUSE = 0.002  # seconds between two looks at whether collecting may go on
-_INLINE_SLICE = 0.2  # seconds after which an inline collector lets its caller look after other things
-_START_SECONDS = 300.0  # imports and compilation on a busy machine
-_ANSWER_SECONDS = 120.0
-
-
-class Experience(Protocol):
-    """A source of training trajectories."""
-
-    incidents: list[str]  # lost workers, in words; the caller clears it
-
-    @property
-    def step(self) -> int:
-        """Environment steps of the run so far."""
-        ...
-
-    def publish(self, tensors: dict[str, Tensor], update: int) -> None:
-        """Act with these weights from now on."""
-        ...
-
-    def poll(self, allowed_step: int, timeout: float) -> list[Trajectory]:
-        """Collect up to `allowed_step`; returns the rollouts finished meanwhile, after at most about `timeout` s."""
-        ...
-
-    def snapshot(self) -> tuple[dict[str, Any], list[Trajectory]]:
-        """What a later collector needs to go on from here, and the rollouts finished before that moment."""
-        ...
-
-    def close(self) -> None:
-        """End it; nothing is returned any more."""
-        ...
 
 
 class TrainingCollector:
@@ -100,184 +56,21 @@ class TrainingCollector:
         return {"tasks": self._tasks.snapshot(), "collector": self.collector.snapshot()}
 
 
-class InlineExperience:
-    """Collects in the caller's process and time: nothing overlaps, so a run repeats exactly."""
+def advanced(experience: dict[str, Any], later: list[Trajectory]) -> dict[str, Any]:
+    """The collector's state with the rollouts counted that were finished after it was saved.
 
-    def __init__(self, config: Config, state: dict[str, Any] | None) -> None:
-        self._source = TrainingCollector(config, state)
-        self.incidents = self._source.envs.incidents
-
-    @property
-    def step(self) -> int:
-        return self._source.collector.step
-
-    def publish(self, tensors: dict[str, Tensor], update: int) -> None:
-        self._source.policy.load(tensors, update)
-
-    def poll(self, allowed_step: int, timeout: float) -> list[Trajectory]:
-        deadline = time.monotonic() + max(timeout, _INLINE_SLICE)
-        finished: list[Trajectory] = []
-        while self.step < allowed_step and time.monotonic() < deadline:
-            finished += self._source.advance()
-        return finished
-
-    def snapshot(self) -> tuple[dict[str, Any], list[Trajectory]]:
-        return self._source.snapshot(), []
-
-    def close(self) -> None:
-        self._source.envs.close()
-
-
-class ProcessExperience:
-    """Collects in a process of its own, while the caller learns."""
-
-    def __init__(self, config: Config, state: dict[str, Any] | None, tensors: dict[str, Tensor]) -> None:
-        """`tensors` tell the sizes of the weights that will be published."""
-        context = get_context("spawn")
-        self.incidents: list[str] = []
-        self._shared = _Shared(context, _num_bytes(tensors))
-        self._messages = context.Queue()
-        self._commands, theirs = context.Pipe()
-        arguments = (config.model_dump(mode="json"), state, self._shared, self._messages, theirs)
-        self._process = context.Process(target=_collect, args=arguments, name="collector")
-        start_deaf(self._process)
-        theirs.close()
-        self._finished: list[Trajectory] = []
-        self._receive("ready", _START_SECONDS)
-
-    @property
-    def step(self) -> int:
-        return int(self._shared.step.value)
-
-    def publish(self, tensors: dict[str, Tensor], update: int) -> None:
-        packed = np.concatenate([_bytes(tensor) for tensor in tensors.values()])
-        with self._shared.lock:
-            self._shared.weights()[:] = packed
-            self._shared.update.value = update
-
-    def poll(self, allowed_step: int, timeout: float) -> list[Trajectory]:
-        self._shared.allowed.value = allowed_step
-        deadline = time.monotonic() + timeout
-        while self._take(max(deadline - time.monotonic(), 0.0)):
-            pass
-        finished, self._finished = self._finished, []
-        return finished
-
-    def snapshot(self) -> tuple[dict[str, Any], list[Trajectory]]:
-        self._commands.send("snapshot")
-        state = self._receive("snapshot", _ANSWER_SECONDS)
-        finished, self._finished = self._finished, []
-        return state, finished
-
-    def close(self) -> None:
-        self._commands.close()  # the collector ends when its pipe does
-        deadline = time.monotonic() + 5.0
-        while self._process.is_alive() and time.monotonic() < deadline:
-            with suppress(queue.Empty):
-                self._messages.get(timeout=0.05)  # a process does not end before its last messages are read
-        self._process.kill()
-        self._process.join()
-        self._messages.close()
-
-    def _take(self, timeout: float) -> tuple[str, Any] | None:
-        """Handle one message: trajectories and incidents are kept, others returned. None when there is none."""
-        try:
-            kind, content = self._messages.get(timeout=timeout) if timeout else self._messages.get_nowait()
-        except queue.Empty:
-            if not self._process.is_alive():
-                raise AmagoError(self._obituary()) from None
-            return None
-        if kind == "trajectory":
-            self._finished.append(content)
-        elif kind == "incident":
-            self.incidents.append(content)
-        elif kind == "error":
-            raise AmagoError(content)
-        return kind, content
-
-    def _receive(self, kind: str, timeout: float) -> Any:
-        deadline = time.monotonic() + timeout
-        while time.monotonic() < deadline:
-            message = self._take(0.2)
-            if message and message[0] == kind:
-                return message[1]
-        raise AmagoError(f"the collector did not answer within {timeout:g} s")
-
-    def _obituary(self) -> str:
-        code = self._process.exitcode or 0
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        hint = " (often out of memory: lower collect.actors or replay.max_steps)" if code == -signal.SIGKILL else ""
-        return f"the collector process {how}{hint}; go on with `amago train --resume`"
-
-
-class _Shared:
-    """Memory that both processes see."""
-
-    def __init__(self, context: Any, num_bytes: int) -> None:
-        self.lock = context.Lock()
-        self.step = context.RawValue("q", 0)
-        self.allowed = context.RawValue("q", 0)
-        self.update = context.RawValue("q", -1)  # of the weights in memory; -1 before the first
-        self._weights = context.RawArray("B", num_bytes)
-
-    def weights(self) -> np.ndarray:
-        return np.frombuffer(self._weights, np.uint8)
-
-
-def _collect(
-    config_record: dict[str, Any], state: dict[str, Any] | None, shared: _Shared, messages: Any, commands: Any
-) -> None:
-    """Main function of the collector's process: play until the learner's end of the pipe closes."""
-    die_with_parent()
-    torch.set_num_threads(1)
-    try:
-        source = TrainingCollector(from_mapping(config_record), state)
-        shared.step.value = source.collector.step
-        messages.put(("ready", None))
-        _play(source, shared, messages, commands)
-        source.envs.close()
-    except AmagoError as error:
-        messages.put(("error", str(error)))
-
-
-def _play(source: TrainingCollector, shared: _Shared, messages: Any, commands: Any) -> None:
-    template = acting_tensors(source.policy.model)
-    loaded = -1
-    while True:
-        waiting = shared.update.value < 0 or shared.step.value >= shared.allowed.value
-        if commands.poll(_PAUSE if waiting else 0):
-            try:
-                commands.recv()
-            except EOFError:
-                return
-            messages.put(("snapshot", source.snapshot()))
-        if waiting:
-            continue
-        if shared.update.value != loaded:
-            with shared.lock:
-                loaded = shared.update.value
-                packed = shared.weights().copy()
-            source.policy.load(_unpack(packed, template), loaded)
-        for trajectory in source.advance():
-            messages.put(("trajectory", trajectory))
-        for incident in source.envs.incidents:
-            messages.put(("incident", incident))
-        source.envs.incidents.clear()
-        shared.step.value = source.collector.step
-
-
-def _bytes(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().cpu().contiguous().numpy().reshape(-1).view(np.uint8)
-
-
-def _num_bytes(tensors: dict[str, Tensor]) -> int:
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
-
-
-def _unpack(packed: np.ndarray, template: dict[str, Tensor]) -> dict[str, Tensor]:
-    tensors, offset = {}, 0
-    for name, like in template.items():
-        size = like.numel() * like.element_size()
-        part = torch.from_numpy(packed[offset : offset + size]).view(like.dtype)
-        tensors[name], offset = part.view(like.shape), offset + size
-    return tensors
+    The first of them for each actor is the one that it was playing then: that one's steps are counted in part.
+    """
+    begun = list(experience["tasks"]["begun"])
+    collector = experience["collector"]
+    for trajectory in later:
+        begun[trajectory.info.actor] += 1
+    actors = {trajectory.info.actor for trajectory in later}
+    counted = sum(len(rollout["actions"]) for rollout in collector["rollouts"] if rollout["actor"] in actors)
+    return {
+        "tasks": {**experience["tasks"], "begun": begun},
+        "collector": {
+            "step": collector["step"] + sum(trajectory.length for trajectory in later) - counted,
+            "rollouts": [rollout for rollout in collector["rollouts"] if rollout["actor"] not in actors],
+        },
+    }

@@ -221,9 +221,7 @@ def test_weights_by_hand():
     statistics.trajectory_counts[:] = [0, 1, 1, 10, 10, 5]
     # (-log10 f)^4 for f = 0, .001, .01, .1, 1, .5; 0.30103^4 = 0.0082119
     np.testing.assert_allclose(statistics.weights("step"), [1e5, 81, 16, 1, 1e-3, 0.0082119], rtol=1e-4)
-    np.testing.assert_allclose(
-        statistics.weights("trajectory"), [1e5, 1, 1, 1e-3, 1e-3, 0.0082119], rtol=1e-4
-    )
+    np.testing.assert_allclose(statistics.weights("trajectory"), [1e5, 1, 1, 1e-3, 1e-3, 0.0082119], rtol=1e-4)
 
 
 @given(st.lists(tables, max_size=4))
@@ -279,9 +277,7 @@ def pick_probabilities(weights: Sequence[float]) -> list[float]:
     return mixture
 
 
-@pytest.mark.parametrize(
-    "weights", [[3.0, 1.0, 20.0, 4.0, 2.0, 10.0, 0.5], [2.0, 2.0], [1.0, 9.0, 10.0, 10.5]]
-)
+@pytest.mark.parametrize("weights", [[3.0, 1.0, 20.0, 4.0, 2.0, 10.0, 0.5], [2.0, 2.0], [1.0, 9.0, 10.0, 10.5]])
 def test_pick_follows_the_mixture_of_the_four_readings(weights):
     rng = np.random.default_rng(1)
     counts = Counter(pick(np.array(weights), rng) for _ in range(10_000))

@@ -17,9 +17,7 @@ from store.trajectory import Trajectory, TrajectoryInfo, validate
 MAX_INSTRUCTION = 5
 
 
-def make_trajectory(
-    number: int, length: int, num_goals: int = 2, action_size: int | None = None
-) -> Trajectory:
+def make_trajectory(number: int, length: int, num_goals: int = 2, action_size: int | None = None) -> Trajectory:
     """Random content; every second step reaches a goal that the instruction (0, 1, ...) does not ask for."""
     rng = np.random.default_rng(number)
     actions = rng.integers(5, size=length) if action_size is None else rng.normal(size=(length, action_size))
@@ -79,9 +77,7 @@ def test_windows_against_a_naive_loop(lengths, context, num_goals, action_size, 
         assert_row_is_window(batch, b, trajectories[batch.trajectories[b]], int(batch.starts[b]), context)
 
 
-def assert_row_is_window(
-    batch: SequenceArrays, b: int, trajectory: Trajectory, start: int, context: int
-) -> None:
+def assert_row_is_window(batch: SequenceArrays, b: int, trajectory: Trajectory, start: int, context: int) -> None:
     no_action = np.zeros_like(trajectory.actions[0])
     assert 0 <= start <= max(trajectory.length - context, 0)
     for i in range(context + 1):
@@ -186,9 +182,7 @@ def test_starts_are_drawn_uniformly_up_to_the_last_full_window():
 def test_the_generator_decides_everything():
     trajectories = [make_trajectory(i, 60) for i in range(6)]
     replay, statistics = make_replay(*trajectories), observed(*trajectories)
-    first, again, other = (
-        replay.sample(8, np.random.default_rng(seed), "some", statistics) for seed in (7, 7, 8)
-    )
+    first, again, other = (replay.sample(8, np.random.default_rng(seed), "some", statistics) for seed in (7, 7, 8))
     for field, array in vars(first).items():
         if field != "observations":
             np.testing.assert_array_equal(array, getattr(again, field))

@@ -11,7 +11,7 @@ import pytest
 import torch
 from walk_env import WalkEnv
 
-from agent import train as train_module
+from agent import trainer as trainer_module
 from agent.catalog import ENVIRONMENTS, Environment
 from agent.checkpoint import load, newest
 from agent.config import Config, override
@@ -257,13 +257,13 @@ class TestResume:
         before = run.go(walk_config(300))
         shutil.rmtree(run.paths.rollouts("train"))
         made: list[tuple[int, int]] = []  # (step, update)
-        update = train_module.Trainer._update
+        update = trainer_module.Trainer._update
 
         def spied(self) -> None:
             update(self)
             made.append((self.step, self._learner.update_count))
 
-        monkeypatch.setattr(train_module.Trainer, "_update", spied)
+        monkeypatch.setattr(trainer_module.Trainer, "_update", spied)
         run.go(walk_config(550), resume=True)
         assert any("stored rollouts are missing" in text for text in run.warnings)
         first_step, first_update = made[0]
@@ -302,9 +302,9 @@ class TestResume:
         stop = threading.Event()
         stop.set()
         train(walk_config(400), run.paths, resume=True, notify=listener, stop=stop)
-        assert seen["state"]["stored"] == len(stored)
-        assert seen["state"]["recent"]["count"] == len(stored)
-        assert seen["state"]["statistics"]["num_trajectories"] == len(stored)
+        assert seen["state"]["archive"]["last_number"] == len(stored)
+        assert seen["state"]["archive"]["recent"]["count"] == len(stored)
+        assert seen["state"]["archive"]["statistics"]["num_trajectories"] == len(stored)
         under_way = seen["state"]["experience"]["collector"]["rollouts"]
         assert seen["step"] == sum(t.length for t in stored) + sum(len(r["actions"]) for r in under_way)
         assert seen["step"] > earlier.meta["step"]
@@ -334,7 +334,7 @@ class TestResume:
 def test_the_state_of_a_checkpoint_is_plain_json(run):
     state = load(run.go(walk_config(60)).checkpoint).state
     assert json.loads(json.dumps(state)) == state
-    assert {"experience", "statistics", "recent", "rng", "stored"} <= state.keys()
+    assert {"experience", "archive", "rng"} <= state.keys()
 
 
 def test_nobody_needs_to_listen(run):

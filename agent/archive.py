@@ -1,0 +1,93 @@
+"""Where the finished rollouts of a training run go: the store, the replay, and the counts made of them.
+
+Does not know who collects the rollouts, nor networks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from agent.config import Config
+from agent.envs.base import EnvSpec
+from agent.goals.grammar import parse_instruction
+from agent.goals.vocabulary import NUM_GOALS
+from agent.relabel import GoalStatistics
+from agent.replay import Replay, SequenceArrays
+from agent.tallies import RecentRollouts
+from store.layout import RunPaths
+from store.rollouts import RolloutReader, RolloutWriter
+from store.trajectory import Trajectory
+
+
+class Archive:
+    """Keeps every rollout on disk and the newest in memory; `recent` tells how successful they are."""
+
+    def __init__(self, config: Config, paths: RunPaths, spec: EnvSpec) -> None:
+        self.recent = RecentRollouts(parse_instruction(config.task.goals) if config.task.goals else ())
+        self._replay = Replay(config.replay.max_steps, config.model.context, spec.max_instruction)
+        self._statistics = GoalStatistics(NUM_GOALS)
+        self._mode = config.replay.relabel
+        self._paths = paths
+        self._writer = RolloutWriter(paths, "train", spec=spec.to_json())
+        self._last_number = 0
+
+    @property
+    def num_steps(self) -> int:
+        """Steps that can be replayed."""
+        return self._replay.num_steps
+
+    def add(self, trajectory: Trajectory) -> None:
+        """Take in a new rollout. StorageError when it was its turn to be written and that failed."""
+        self._last_number += 1
+        numbered = replace(trajectory, info=replace(trajectory.info, number=self._last_number))
+        self._writer.append(numbered)
+        self._count(numbered)
+
+    def sample(self, batch_size: int, rng: np.random.Generator) -> SequenceArrays:
+        """Windows of replayed rollouts, relabelled."""
+        return self._replay.sample(batch_size, rng, self._mode, self._statistics)
+
+    def seal(self) -> None:
+        """Put on disk what still waits in memory."""
+        self._writer.seal()
+
+    def close(self) -> None:
+        """Put on disk what still waits, and let the files go."""
+        self._writer.close()
+
+    def snapshot(self) -> dict[str, Any]:
+        """The counts, as JSON's own types; the rollouts themselves are in the store."""
+        return {
+            "statistics": self._statistics.state(),
+            "recent": self.recent.snapshot(),
+            "last_number": self._last_number,
+            "num_steps": self.num_steps,
+        }
+
+    def restore(self, state: dict[str, Any]) -> tuple[list[Trajectory], list[str]]:
+        """Refill the replay from the store and go on counting from `state`.
+
+        Returns the rollouts that were stored after `state` was taken, which are counted too, and one line for each
+        damaged shard that had to be left out.
+        """
+        self._statistics.load(state["statistics"])
+        self.recent.restore(state["recent"])
+        self._last_number = state["last_number"]
+        reader = RolloutReader(self._paths.rollouts("train"))
+        later = []
+        for trajectory in reader:
+            if trajectory.info.number <= state["last_number"]:
+                self._replay.add(trajectory)
+            else:
+                self._count(trajectory)
+                self._last_number = max(self._last_number, trajectory.info.number)
+                later.append(trajectory)
+        return later, reader.problems
+
+    def _count(self, trajectory: Trajectory) -> None:
+        self._replay.add(trajectory)
+        self._statistics.observe(trajectory)
+        self.recent.add(trajectory)
