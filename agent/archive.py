@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.config import Config
+from agent.config import Config, RelabelMode
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import parse_instruction
 from agent.goals.vocabulary import NUM_GOALS
@@ -29,7 +29,7 @@ class Archive:
         self.recent = RecentRollouts(parse_instruction(config.task.goals) if config.task.goals else ())
         self._replay = Replay(config.replay.max_steps, config.model.context, spec.max_instruction)
         self._statistics = GoalStatistics(NUM_GOALS)
-        self._mode = config.replay.relabel
+        self._mode: RelabelMode = config.replay.relabel
         self._paths = paths
         self._writer = RolloutWriter(paths, "train", spec=spec.to_json())
         self._last_number = 0

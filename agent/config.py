@@ -29,35 +29,39 @@ class Section(BaseModel):
 class EnvConfig(Section):
     """Which environment is played, and what the agent sees of it."""
 
-    name: str = Field("crafter", description="environment, one of `amago envs`")
+    name: str = Field(default="crafter", description="environment, one of `amago envs`")
     engine: Literal["fast", "package"] = Field(
-        "fast", description="Crafter core: our compiled one, or the crafter package itself"
+        default="fast", description="Crafter core: our compiled one, or the crafter package itself"
     )
-    observation: Literal["symbolic", "crop", "pixels"] = Field("symbolic", description="what the agent sees")
-    max_steps: Positive = Field(2500, description="time limit of an attempt, in steps")
+    observation: Literal["symbolic", "crop", "pixels"] = Field(default="symbolic", description="what the agent sees")
+    max_steps: Positive = Field(default=2500, description="time limit of an attempt, in steps")
 
 
 class TaskConfig(Section):
     """Which instructions the training rollouts carry."""
 
-    goals: str = Field("", description="the instruction wanted, for example 'stone pickaxe,collect iron'")
-    wanted_share: Fraction = Field(0.5, description="share of training rollouts that carry the wanted instruction")
-    tech_tree_share: Fraction = Field(0.0, description="share of the other rollouts sampled along the tech tree")
-    max_length: Annotated[int, Field(ge=1, le=5)] = Field(5, description="longest instruction, in subgoals")
+    goals: str = Field(default="", description="the instruction wanted, for example 'stone pickaxe,collect iron'")
+    wanted_share: Fraction = Field(
+        default=0.5, description="share of training rollouts that carry the wanted instruction"
+    )
+    tech_tree_share: Fraction = Field(
+        default=0.0, description="share of the other rollouts sampled along the tech tree"
+    )
+    max_length: Annotated[int, Field(ge=1, le=5)] = Field(default=5, description="longest instruction, in subgoals")
 
 
 class ModelConfig(Section):
     """Sizes of the networks."""
 
-    context: Annotated[int, Field(ge=2)] = Field(64, description="steps the agent remembers and trains on")
-    d_model: Positive = Field(96, description="width of the sequence model")
-    num_layers: Positive = Field(2, description="Transformer layers")
-    num_heads: Positive = Field(4, description="attention heads")
-    d_ff: Positive = Field(256, description="width of the Transformer's feed-forward layers")
-    d_token: Positive = Field(8, description="width of the embeddings of grid cells and goal words")
-    d_encoder: Positive = Field(192, description="width of the time step encoder")
-    num_critics: Annotated[int, Field(ge=2)] = Field(4, description="critics in the ensemble")
-    d_head: Positive = Field(128, description="width of the hidden layers of actor and critics")
+    context: Annotated[int, Field(ge=2)] = Field(default=64, description="steps the agent remembers and trains on")
+    d_model: Positive = Field(default=96, description="width of the sequence model")
+    num_layers: Positive = Field(default=2, description="Transformer layers")
+    num_heads: Positive = Field(default=4, description="attention heads")
+    d_ff: Positive = Field(default=256, description="width of the Transformer's feed-forward layers")
+    d_token: Positive = Field(default=8, description="width of the embeddings of grid cells and goal words")
+    d_encoder: Positive = Field(default=192, description="width of the time step encoder")
+    num_critics: Annotated[int, Field(ge=2)] = Field(default=4, description="critics in the ensemble")
+    d_head: Positive = Field(default=128, description="width of the hidden layers of actor and critics")
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> ModelConfig:
@@ -69,25 +73,29 @@ class ModelConfig(Section):
 class LossConfig(Section):
     """The learning updates: which actor and critic terms, with which weights (AMAGO-2, Eqs. 1-4)."""
 
-    actor: Literal["dep", "ind"] = Field("dep", description="policy update: dependent on the scale of Q, or not")
-    critic: Literal["dep", "ind"] = Field("dep", description="value update: PopArt regression, or classification")
-    discounts: tuple[Discount, ...] = Field(
-        (0.9, 0.95, 0.98, 0.99), min_length=1, description="all learned; the last one acts"
+    actor: Literal["dep", "ind"] = Field(
+        default="dep", description="policy update: dependent on the scale of Q, or not"
     )
-    reward_scale: Annotated[float, Field(gt=0)] = Field(10.0, description="rewards are multiplied by this")
-    critic_weight: Weight = Field(10.0, description="weight of the critic loss")
-    policy_gradient_weight: Weight = Field(1.0, description="weight of the dependent actor's -Q term")
-    cloning_weight: Weight = Field(0.1, description="weight of filtered behaviour cloning beside the -Q term")
-    target_subset: Positive = Field(2, description="critics drawn for each TD target")
-    num_steps: Positive = Field(5, description="steps of the returns that make TD targets (n-step)")
-    target_tau: Annotated[float, Field(gt=0, le=1)] = Field(0.01, description="step of the target networks")
-    num_bins: Annotated[int, Field(ge=2)] = Field(64, description="value bins of the independent critic")
-    value_min: float = Field(-1.0, description="lowest scaled return of the value bins")
-    value_max: float = Field(60.0, description="highest scaled return of the value bins")
-    value_symlog: bool = Field(True, description="space the value bins evenly in symlog, not in the return")
-    popart_beta: Annotated[float, Field(gt=0, lt=1)] = Field(5e-4, description="step of PopArt's statistics")
+    critic: Literal["dep", "ind"] = Field(
+        default="dep", description="value update: PopArt regression, or classification"
+    )
+    discounts: tuple[Discount, ...] = Field(
+        default=(0.9, 0.95, 0.98, 0.99), min_length=1, description="all learned; the last one acts"
+    )
+    reward_scale: Annotated[float, Field(gt=0)] = Field(default=10.0, description="rewards are multiplied by this")
+    critic_weight: Weight = Field(default=10.0, description="weight of the critic loss")
+    policy_gradient_weight: Weight = Field(default=1.0, description="weight of the dependent actor's -Q term")
+    cloning_weight: Weight = Field(default=0.1, description="weight of filtered behaviour cloning beside the -Q term")
+    target_subset: Positive = Field(default=2, description="critics drawn for each TD target")
+    num_steps: Positive = Field(default=5, description="steps of the returns that make TD targets (n-step)")
+    target_tau: Annotated[float, Field(gt=0, le=1)] = Field(default=0.01, description="step of the target networks")
+    num_bins: Annotated[int, Field(ge=2)] = Field(default=64, description="value bins of the independent critic")
+    value_min: float = Field(default=-1.0, description="lowest scaled return of the value bins")
+    value_max: float = Field(default=60.0, description="highest scaled return of the value bins")
+    value_symlog: bool = Field(default=True, description="space the value bins evenly in symlog, not in the return")
+    popart_beta: Annotated[float, Field(gt=0, lt=1)] = Field(default=5e-4, description="step of PopArt's statistics")
     time_limit: Literal["bootstrap", "terminal"] = Field(
-        "bootstrap", description="what a time limit means for the value of the last step"
+        default="bootstrap", description="what a time limit means for the value of the last step"
     )
 
     @model_validator(mode="after")
@@ -100,52 +108,62 @@ class LossConfig(Section):
 class OptimizerConfig(Section):
     """AdamW and its schedule."""
 
-    learning_rate: Annotated[float, Field(gt=0)] = Field(5e-4, description="after warm-up")
-    weight_decay: Weight = Field(1e-3, description="on matrices only")
-    warmup_updates: NonNegative = Field(200, description="updates of linear warm-up")
-    clip_norm: Annotated[float, Field(gt=0)] = Field(1.0, description="bound of the gradient's global norm")
-    batch_size: Positive = Field(24, description="sequences per update")
-    bf16: bool = Field(False, description="bfloat16 autocast in the networks")
+    learning_rate: Annotated[float, Field(gt=0)] = Field(default=5e-4, description="after warm-up")
+    weight_decay: Weight = Field(default=1e-3, description="on matrices only")
+    warmup_updates: NonNegative = Field(default=200, description="updates of linear warm-up")
+    clip_norm: Annotated[float, Field(gt=0)] = Field(default=1.0, description="bound of the gradient's global norm")
+    batch_size: Positive = Field(default=24, description="sequences per update")
+    bf16: bool = Field(default=False, description="bfloat16 autocast in the networks")
 
 
 class ReplayConfig(Section):
     """What is kept, how it is relabelled, and how often it is replayed."""
 
-    max_steps: Positive = Field(2_000_000, description="steps kept in memory for replay")
-    warmup_steps: Positive = Field(5_000, description="steps collected before the first update")
-    steps_per_update: Annotated[float, Field(gt=0)] = Field(64.0, description="environment steps per update")
-    relabel: RelabelMode = Field("some", description="hindsight instruction relabelling")
+    max_steps: Positive = Field(default=2_000_000, description="steps kept in memory for replay")
+    warmup_steps: Positive = Field(default=5_000, description="steps collected before the first update")
+    steps_per_update: Annotated[float, Field(gt=0)] = Field(default=64.0, description="environment steps per update")
+    relabel: RelabelMode = Field(default="some", description="hindsight instruction relabelling")
 
 
 class ExplorationConfig(Section):
     """Epsilon-greedy noise, annealed over training and inside each rollout."""
 
-    start: tuple[Fraction, Fraction] = Field((1.0, 0.05), description="epsilon at a rollout's start: first, last")
-    end: tuple[Fraction, Fraction] = Field((0.8, 0.01), description="epsilon at a rollout's end: first, last")
-    anneal_steps: Positive = Field(300_000, description="environment steps from first to last")
+    start: tuple[Fraction, Fraction] = Field(
+        default=(1.0, 0.05), description="epsilon at a rollout's start: first, last"
+    )
+    end: tuple[Fraction, Fraction] = Field(default=(0.8, 0.01), description="epsilon at a rollout's end: first, last")
+    anneal_steps: Positive = Field(default=300_000, description="environment steps from first to last")
 
 
 class CollectConfig(Section):
     """How experience is gathered."""
 
-    actors: Positive = Field(16, description="environments played at once")
-    workers: NonNegative = Field(1, description="processes the environments live in (0: the collector's own)")
-    worker_timeout: Annotated[float, Field(gt=0)] = Field(60.0, description="seconds before a worker counts as hung")
-    publish_every: Positive = Field(20, description="updates between two hand-overs of weights to the collector")
+    actors: Positive = Field(default=16, description="environments played at once")
+    workers: NonNegative = Field(default=1, description="processes the environments live in (0: the collector's own)")
+    worker_timeout: Annotated[float, Field(gt=0)] = Field(
+        default=60.0, description="seconds before a worker counts as hung"
+    )
+    publish_every: Positive = Field(
+        default=20, description="updates between two hand-overs of weights to the collector"
+    )
 
 
 class RunSettings(Section):
     """Budget, seed, device and cadences."""
 
-    steps: Positive | None = Field(None, description="stop after this many environment steps in all")
-    minutes: Annotated[float, Field(gt=0)] | None = Field(None, description="stop after this much training time in all")
-    seed: NonNegative = Field(0, description="seed of everything random")
-    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the networks train")
-    threads: NonNegative = Field(0, description="CPU threads of the learner (0: one for each core)")
-    deterministic: bool = Field(False, description="take turns instead of overlapping, so that runs repeat exactly")
-    log_every: Annotated[float, Field(gt=0)] = Field(5.0, description="seconds between two progress reports")
-    checkpoint_every: Annotated[float, Field(gt=0)] = Field(2.0, description="minutes between two checkpoints")
-    keep_checkpoints: Positive = Field(3, description="newest checkpoints kept beside the best")
+    steps: Positive | None = Field(default=None, description="stop after this many environment steps in all")
+    minutes: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="stop after this much training time in all"
+    )
+    seed: NonNegative = Field(default=0, description="seed of everything random")
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="where the networks train")
+    threads: NonNegative = Field(default=0, description="CPU threads of the learner (0: one for each core)")
+    deterministic: bool = Field(
+        default=False, description="take turns instead of overlapping, so that runs repeat exactly"
+    )
+    log_every: Annotated[float, Field(gt=0)] = Field(default=5.0, description="seconds between two progress reports")
+    checkpoint_every: Annotated[float, Field(gt=0)] = Field(default=2.0, description="minutes between two checkpoints")
+    keep_checkpoints: Positive = Field(default=3, description="newest checkpoints kept beside the best")
 
 
 class Config(Section):

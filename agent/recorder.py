@@ -6,6 +6,7 @@ Arrays of all actors together, grown as the longest rollout needs. Knows no envi
 from __future__ import annotations
 
 import numpy as np
+from gymnasium import spaces
 
 from agent.envs.base import EnvSpec, Task
 from agent.replay import remaining_goals
@@ -18,7 +19,7 @@ class Recorder:
     """Row i holds time steps 0..lengths[i] of actor i's rollout; the arrays may be read, not written, from outside."""
 
     def __init__(self, spec: EnvSpec, num_actors: int) -> None:
-        assert isinstance(spec.observation_space.spaces, dict)
+        assert isinstance(spec.observation_space, spaces.Dict)
         self.spec = spec
         self.num_actors = num_actors
         self.lengths = np.zeros(num_actors, np.int64)  # transitions so far

@@ -59,10 +59,9 @@ def _num_parameters(config: Config, spec: EnvSpec) -> int:
     """Trained numbers; the target networks repeat some of them."""
     import torch
 
-    from agent.device import learner_threads
     from agent.forward import build_model
     from agent.interface import interface_of
 
-    torch.set_num_threads(learner_threads())  # as in training; more would only wait for each other
+    torch.set_num_threads(1)  # the matrices are small: more would only wait for each other
     model = build_model(interface_of(spec), config)
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

@@ -61,6 +61,9 @@ class Embedded(Part):
 class Scaled(Part):
     """Bounded integers, mapped from [low, high] to [-1, 1]."""
 
+    low: Tensor
+    high: Tensor
+
     def __init__(self, low: np.ndarray, high: np.ndarray) -> None:
         super().__init__()
         self.register_buffer("low", torch.tensor(low, dtype=torch.float32).flatten(), persistent=False)
@@ -165,6 +168,8 @@ class StepEncoder(nn.Module):
     Beside the observation: the goals still to do (active one first), the previous action and reward, and whether an
     attempt has just begun (AMAGO, section 3.1).
     """
+
+    goal_tokens: Tensor
 
     def __init__(
         self,

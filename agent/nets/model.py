@@ -89,7 +89,8 @@ class AgentModel(ActingModel):
     def update_targets(self, tau: float) -> None:
         """target <- (1 - tau) target + tau online, for the heads; the representation has no target."""
         for target, online in ((self.target_actor, self.actor), (self.target_critics, self.critics)):
-            torch._foreach_lerp_(list(target.parameters()), list(online.parameters()), tau)
+            for frozen, trained in zip(target.parameters(), online.parameters(), strict=True):
+                frozen.lerp_(trained, tau)
 
 
 def acting_tensors(model: ActingModel) -> dict[str, Tensor]:

@@ -141,6 +141,7 @@ class Transformer(nn.Module):
         """One token (N, d_model) at `time` (N,) for every actor: the representations (N, d_model) of a full pass."""
         x = (tokens + sinusoid(time, self.d_model)).unsqueeze(1)
         for layer, block in enumerate(self.blocks):
+            assert isinstance(block, Block)
             x = block.step(x, cache.keys[layer], cache.values[layer], cache.lengths)
         cache.lengths += 1
         return self.norm_out(x).squeeze(1)
