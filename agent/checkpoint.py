@@ -34,7 +34,7 @@ from store.runs import open_run
 FORMAT = 1
 WEIGHTS, OPTIMIZER, STATE, META = "weights.safetensors", "optimizer.safetensors", "state.json", "meta.json"
 
-_PARTIAL = ".partial"
+_PARTIAL, _REPLACED = ".partial", ".replaced"
 
 Pointer = Literal["latest", "best"]
 
@@ -77,10 +77,10 @@ def save(paths: RunPaths, checkpoint: Checkpoint) -> Path:
 
 def _put_in_place(partial: Path, final: Path) -> None:
     if final.exists():  # updates without a step between them
-        final.rename(final.with_name(f"{final.name}.replaced"))
+        final.rename(final.with_name(f"{final.name}{_REPLACED}"))
     partial.rename(final)
     sync_directory(final.parent)
-    shutil.rmtree(final.with_name(f"{final.name}.replaced"), ignore_errors=True)
+    shutil.rmtree(final.with_name(f"{final.name}{_REPLACED}"), ignore_errors=True)
 
 
 def point(paths: RunPaths, which: Pointer, checkpoint: Path) -> None:
@@ -99,11 +99,11 @@ def prune(paths: RunPaths, keep: int) -> None:
 
 def discard_partial(paths: RunPaths) -> None:
     """Remove what a killed process left behind while saving; what it was about to replace comes back."""
-    for leftover in paths.checkpoints.glob("*.replaced"):
+    for leftover in paths.checkpoints.glob(f"*{_REPLACED}"):
         if not leftover.with_suffix("").exists():
             leftover.rename(leftover.with_suffix(""))
-    for pattern in ("*.replaced", "*.partial"):
-        for leftover in paths.checkpoints.glob(pattern):
+    for suffix in (_REPLACED, _PARTIAL):
+        for leftover in paths.checkpoints.glob(f"*{suffix}"):
             shutil.rmtree(leftover, ignore_errors=True)
 
 

@@ -58,4 +58,4 @@ def root(
 
 def main() -> None:
     """Run the command line; the exit codes are those of `amago_cli.exit_codes`."""
-    sys.exit(run_guarded(app, debug="--debug" in sys.argv))
+    sys.exit(run_guarded(lambda: app(prog_name="amago"), debug="--debug" in sys.argv))

@@ -18,7 +18,7 @@ def space_to_json(space: Space) -> dict[str, Any]:
         case spaces.Box():
             return {"type": kind, **_array(space), "low": _written(space.low), "high": _written(space.high)}
         case spaces.MultiDiscrete():
-            return {"type": kind, **_array(space), "nvec": _written(space.nvec)}
+            return {"type": kind, **_array(space), "nvec": _written(space.nvec), "start": _written(space.start)}
         case spaces.Discrete():
             return {"type": kind, "n": int(space.n), "start": int(space.start)}
         case spaces.MultiBinary():
@@ -35,8 +35,8 @@ def space_from_json(data: dict[str, Any]) -> Space:
             low, high = _bound(data, "low", -math.inf), _bound(data, "high", math.inf)
             return spaces.Box(low, high, dtype=np.dtype(data["dtype"]).type)
         case "MultiDiscrete":
-            nvec = np.broadcast_to(data["nvec"], data["shape"])
-            return spaces.MultiDiscrete(nvec, np.dtype(data["dtype"]).type)
+            nvec, start = (np.broadcast_to(data[key], data["shape"]) for key in ("nvec", "start"))
+            return spaces.MultiDiscrete(nvec, np.dtype(data["dtype"]).type, start=start)
         case "Discrete":
             return spaces.Discrete(data["n"], start=data["start"])
         case "MultiBinary":
