@@ -161,7 +161,9 @@ class RunSettings(Section):
     deterministic: bool = Field(
         default=False, description="take turns instead of overlapping, so that runs repeat exactly"
     )
-    log_every: Annotated[float, Field(gt=0)] = Field(default=5.0, description="seconds between two progress reports")
+    log_every: Annotated[float, Field(gt=0, le=60)] = Field(
+        default=5.0, description="seconds between two progress reports"
+    )
     checkpoint_every: Annotated[float, Field(gt=0)] = Field(default=2.0, description="minutes between two checkpoints")
     keep_checkpoints: Positive = Field(default=3, description="newest checkpoints kept beside the best")
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import queue
 import signal
+import threading
 import time
 from contextlib import suppress
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +30,7 @@ _PAUSE = 0.002  # seconds between two looks at whether collecting may go on
 _INLINE_SLICE = 0.2  # seconds after which an inline collector lets its caller look after other things
 _START_SECONDS = 300.0  # imports and compilation on a busy machine
 _ANSWER_SECONDS = 120.0
+_GOODBYE_SECONDS = 5.0
 
 
 class Experience(Protocol):
@@ -92,15 +95,18 @@ class ProcessExperience:
         """`tensors` tell the sizes of the weights that will be published."""
         context = get_context("spawn")
         self.incidents: list[str] = []
+        self._finished: list[Trajectory] = []
         self._shared = _Shared(context, _num_bytes(tensors))
-        self._messages = context.Queue()
-        self._commands, theirs = context.Pipe()
-        arguments = (config.model_dump(mode="json"), state, self._shared, self._messages, theirs)
+        self._connection, theirs = context.Pipe()
+        arguments = (config.model_dump(mode="json"), state, self._shared, theirs)
         self._process = context.Process(target=_collect, args=arguments, name="collector")
         start_deaf(self._process)
-        theirs.close()
-        self._finished: list[Trajectory] = []
-        self._receive("ready", _START_SECONDS)
+        theirs.close()  # so that the end of the process is the end of the pipe, even in the middle of a message
+        try:
+            self._receive("ready", _START_SECONDS)
+        except AmagoError:
+            self.close()
+            raise
 
     @property
     def step(self) -> int:
@@ -108,9 +114,11 @@ class ProcessExperience:
 
     def publish(self, tensors: dict[str, Tensor], update: int) -> None:
         packed = np.concatenate([_bytes(tensor) for tensor in tensors.values()])
-        with self._shared.lock:
-            self._shared.weights()[:] = packed
-            self._shared.update.value = update
+        if not self._shared.lock.acquire(timeout=_ANSWER_SECONDS):  # a killed process keeps its locks
+            raise AmagoError(self._obituary())
+        self._shared.weights()[:] = packed
+        self._shared.update.value = update
+        self._shared.lock.release()
 
     def poll(self, allowed_step: int, timeout: float) -> list[Trajectory]:
         self._shared.allowed.value = allowed_step
@@ -121,29 +129,26 @@ class ProcessExperience:
         return finished
 
     def snapshot(self) -> tuple[dict[str, Any], list[Trajectory]]:
-        self._commands.send("snapshot")
+        with suppress(OSError):  # a collector that is gone is noticed while waiting for its answer
+            self._connection.send("snapshot")
         state = self._receive("snapshot", _ANSWER_SECONDS)
         finished, self._finished = self._finished, []
         return state, finished
 
     def close(self) -> None:
-        self._commands.close()  # the collector ends when its pipe does
-        deadline = time.monotonic() + 5.0
-        while self._process.is_alive() and time.monotonic() < deadline:
-            with suppress(queue.Empty):
-                self._messages.get(timeout=0.05)  # a process does not end before its last messages are read
+        self._connection.close()  # the collector ends when its pipe does
+        self._process.join(_GOODBYE_SECONDS)
         self._process.kill()
         self._process.join()
-        self._messages.close()
 
     def _take(self, timeout: float) -> tuple[str, Any] | None:
         """Handle one message: trajectories and incidents are kept, others returned. None when there is none."""
         try:
-            kind, content = self._messages.get(timeout=timeout) if timeout else self._messages.get_nowait()
-        except queue.Empty:
-            if not self._process.is_alive():
-                raise AmagoError(self._obituary()) from None
-            return None
+            if not self._connection.poll(timeout):
+                return None
+            kind, content = self._connection.recv()
+        except (EOFError, OSError):
+            raise AmagoError(self._obituary()) from None
         if kind == "trajectory":
             self._finished.append(content)
         elif kind == "incident":
@@ -161,6 +166,7 @@ class ProcessExperience:
         raise AmagoError(f"the collector did not answer within {timeout:g} s")
 
     def _obituary(self) -> str:
+        self._process.join(_GOODBYE_SECONDS)
         code = self._process.exitcode or 0
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         hint = " (often out of memory: lower collect.actors or replay.max_steps)" if code == -signal.SIGKILL else ""
@@ -181,33 +187,57 @@ class _Shared:
         return np.frombuffer(self._weights, np.uint8)
 
 
-def _collect(
-    config_record: dict[str, Any], state: dict[str, Any] | None, shared: _Shared, messages: Any, commands: Any
-) -> None:
+class _Outbox:
+    """Sends messages from a thread of its own, so that playing never waits until the learner reads them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._waiting: queue.SimpleQueue[tuple[str, Any] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._send, daemon=True)
+        self._thread.start()
+
+    def put(self, kind: str, content: Any = None) -> None:
+        """Send a message when its turn comes; `content` must not change any more."""
+        self._waiting.put((kind, content))
+
+    def close(self) -> None:
+        """Send what waits, and no more."""
+        self._waiting.put(None)
+        self._thread.join(_GOODBYE_SECONDS)
+
+    def _send(self) -> None:
+        with suppress(OSError):  # the learner has hung up
+            while (message := self._waiting.get()) is not None:
+                self._connection.send(message)
+
+
+def _collect(config_record: dict[str, Any], state: dict[str, Any] | None, shared: _Shared, link: Connection) -> None:
     """Main function of the collector's process: play until the learner's end of the pipe closes."""
     die_with_parent()
     torch.set_num_threads(1)
+    outbox = _Outbox(link)
     try:
         source = TrainingCollector(from_mapping(config_record), state)
         shared.step.value = source.collector.step
-        messages.put(("ready", None))
-        _play(source, shared, messages, commands)
+        outbox.put("ready")
+        _play(source, shared, outbox, link)
         source.envs.close()
     except AmagoError as error:
-        messages.put(("error", str(error)))
+        outbox.put("error", str(error))
+    outbox.close()
 
 
-def _play(source: TrainingCollector, shared: _Shared, messages: Any, commands: Any) -> None:
+def _play(source: TrainingCollector, shared: _Shared, outbox: _Outbox, link: Connection) -> None:
     template = acting_tensors(source.policy.model)
     loaded = -1
     while True:
         waiting = shared.update.value < 0 or shared.step.value >= shared.allowed.value
-        if commands.poll(_PAUSE if waiting else 0):
+        if link.poll(_PAUSE if waiting else 0):
             try:
-                commands.recv()
+                link.recv()
             except EOFError:
                 return
-            messages.put(("snapshot", source.snapshot()))
+            outbox.put("snapshot", source.snapshot())
         if waiting:
             continue
         if shared.update.value != loaded:
@@ -216,9 +246,9 @@ def _play(source: TrainingCollector, shared: _Shared, messages: Any, commands: A
                 packed = shared.weights().copy()
             source.policy.load(_unpack(packed, template), loaded)
         for trajectory in source.advance():
-            messages.put(("trajectory", trajectory))
+            outbox.put("trajectory", trajectory)
         for incident in source.envs.incidents:
-            messages.put(("incident", incident))
+            outbox.put("incident", incident)
         source.envs.incidents.clear()
         shared.step.value = source.collector.step
 
