@@ -6,6 +6,7 @@ The literals repeat those of `agent.config`, whose import costs a third of a sec
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,3 +37,8 @@ RunName = Annotated[
     str,
     typer.Argument(metavar="RUN", help="Name or path of a run, or 'latest'.", autocompletion=complete_run),
 ]
+
+
+def elsewhere(runs_dir: Path) -> str:
+    """What a command that is proposed has to add to find the runs of this directory."""
+    return "" if runs_dir.resolve() == DEFAULT_RUNS_DIR.resolve() else f" --runs-dir {shlex.quote(str(runs_dir))}"

@@ -5,7 +5,6 @@ The training itself is `agent.train`.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import typer
 
 from amago_cli.configure import parse_assignments
 from amago_cli.displays import Display
-from amago_cli.options import DEFAULT_RUNS_DIR
+from amago_cli.options import elsewhere
 from amago_cli.output import command_line, count, duration
 from amago_cli.signals import Stop, stop_on_signals
 from amago_cli.suggest import check_name
@@ -126,8 +125,7 @@ def _say_outcome(outcome: Outcome, paths: RunPaths, config: Config, display: Dis
 
 
 def _next_commands(outcome: Outcome, paths: RunPaths, config: Config) -> list[str]:
-    elsewhere = paths.root.parent != DEFAULT_RUNS_DIR.resolve()
-    where = f" --runs-dir {shlex.quote(str(paths.root.parent))}" if elsewhere else ""
+    where = elsewhere(paths.root.parent)
     more = ""
     if outcome.reason in ("steps", "minutes"):
         budget = getattr(config.run, outcome.reason)

@@ -87,7 +87,7 @@ def _keep(subject: evaluation.Subject, report: EvalReport, trajectories: list[Tr
     for file in evaluation.save(subject, report, trajectories):
         remark(f"written: {file}")
     if subject.run:
-        remark(f"next: amago show {subject.run.name}")
+        remark(f"next: amago show {subject.run.name}{options.elsewhere(subject.run.root.parent)}")
 
 
 def _gate(report: EvalReport, fail_under: float | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amago_cli.options import DEFAULT_RUNS_DIR, AsJson, RunsDir
+from amago_cli.options import DEFAULT_RUNS_DIR, AsJson, RunsDir, elsewhere
 from amago_cli.output import print_json, table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def runs(as_json: AsJson = False, runs_dir: RunsDir = DEFAULT_RUNS_DIR) -> None:
         print(f'no run in {runs_dir} yet; next: amago train crafter --goals "collect sapling, place plant"')
     else:
         print(table(["run", "state", "steps", "updates", "created", "goals"], [_row(s) for s in summaries]))
-        print(f"\nnext: amago show {summaries[0].name}")
+        print(f"\nnext: amago show {summaries[0].name}{elsewhere(runs_dir)}")
 
 
 def _record(summary: RunSummary) -> dict[str, Any]:

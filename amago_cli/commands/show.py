@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amago_cli.options import DEFAULT_RUNS_DIR, AsJson, RunName, RunsDir
+from amago_cli.options import DEFAULT_RUNS_DIR, AsJson, RunName, RunsDir, elsewhere
 from amago_cli.output import print_json
 from amago_cli.toml_text import literal
 
@@ -70,7 +71,7 @@ def describe(facts: dict[str, Any]) -> str:
         _section("metrics      newest", metrics),
         _section("checkpoints  by step", checkpoints),
         _section("reports", facts["reports"]),
-        f"\nnext: amago eval --checkpoint {facts['name']}",
+        f"\nnext: amago eval --checkpoint {facts['name']}{elsewhere(Path(facts['path']).parent)}",
     ]
     return "\n".join(sections)
 
