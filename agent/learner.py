@@ -85,7 +85,8 @@ class Learner:
         culprit = _first_not_finite(self.model, batch)
         raise DivergedError(
             f"{', '.join(bad)} not finite at update {self.update_count + 1} (first bad tensor: {culprit}); "
-            "the last checkpoint is good: resume from it with a smaller optimizer.learning_rate"
+            "the last checkpoint is good: go on from it with a smaller step, "
+            f"`amago train --resume RUN --set optimizer.learning_rate={self.config.optimizer.learning_rate / 3:.1g}`"
         )
 
     def state(self) -> dict[str, Tensor]:

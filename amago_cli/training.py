@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from agent.train import Outcome
     from store.layout import RunPaths
 
+_CHANGEABLE = ("optimizer.learning_rate",)  # what a run that diverged needs, beside run.*
+
 
 def start(config: Config, preset: str, runs_dir: Path, name: str | None, display: Display) -> None:
     """Create the run and train it. Raises typer.Exit(130 or 143) after a stop by signal."""
@@ -61,14 +63,15 @@ def describe_task(config: Config) -> str:
 
 
 def resumed_config(paths: RunPaths, named: Mapping[str, Any], assignments: Iterable[str]) -> Config:
-    """The run's own configuration with changes to its `run.*` fields; AmagoError for any other change."""
+    """The run's own configuration with the few changes that a resumed run takes; AmagoError for any other change."""
     from agent.config import from_mapping, override
     from store.runs import read_config
 
     changes = {**named, **parse_assignments(assignments)}
-    fixed = [key for key in changes if not key.startswith("run.")]
+    fixed = [key for key in changes if not key.startswith("run.") and key not in _CHANGEABLE]
     if fixed:
-        raise AmagoError(f"a resumed run keeps its {', '.join(fixed)}; only run.* can change with --resume")
+        also = " and ".join(("run.*", *_CHANGEABLE))
+        raise AmagoError(f"a resumed run keeps its {', '.join(fixed)}; only {also} can change with --resume")
     return override(from_mapping(read_config(paths)["config"]), changes)
 
 
