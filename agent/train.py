@@ -24,15 +24,17 @@ def train(config: Config, paths: RunPaths, *, resume: bool, notify: Listener, st
     The caller holds the run's lock. Errors leave the last checkpoint as it is and are told in status.json.
     """
     torch.set_num_threads(config.run.threads or os.cpu_count() or 1)
-    torch.set_flush_denormal(True)  # probabilities of far value bins underflow, and denormals are slow
     saved = _load_latest(config, paths, notify) if resume else None
     heartbeat = Heartbeat(paths)
+    torch.set_flush_denormal(True)  # probabilities of far value bins underflow, and denormals are slow
     try:
         with Trainer(config, paths, saved, heartbeat, notify) as trainer:
             outcome = trainer.run(stop)
     except BaseException as error:
         heartbeat.end("diverged" if isinstance(error, DivergedError) else "crashed", str(error) or repr(error))
         raise
+    finally:
+        torch.set_flush_denormal(False)
     heartbeat.end("stopped" if outcome.reason == "stopped" else "finished", outcome.reason)
     return outcome
 

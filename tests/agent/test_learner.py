@@ -133,7 +133,7 @@ class TestDivergence:
     @staticmethod
     def diverge(learner: Learner, batch, culprit: str, rescaled: tuple[str, ...] = ()) -> None:
         before = {name: p.detach().clone() for name, p in learner.model.named_parameters()}
-        with pytest.raises(DivergedError, match=r"not finite at update 1 .*resume from it") as caught:
+        with pytest.raises(DivergedError, match=r"not finite at update 1 .*go on from it") as caught:
             learner.update(batch, rng())
         assert culprit in str(caught.value)
         assert learner.update_count == 0

@@ -167,12 +167,13 @@ def test_errors_of_training_have_their_exit_codes(amago: Amago, training: Any, e
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_cleanly(amago: Amago, training: Any, number: int, code: int) -> None:
     training.during = lambda: os.kill(os.getpid(), number)
+    before = signal.getsignal(number)
     result = amago("train", "crafter", "--run", "a", "--runs-dir", "elsewhere")
     assert result.code == code
     assert "stopping: writing a checkpoint; press Ctrl-C again to leave at once" in result.out
     assert "stopped on request: 1,000 steps" in result.out
     assert "amago train --resume a --runs-dir" in result.out
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(number) is before
 
 
 def test_an_unexpected_error_is_one_line_and_a_file(amago: Amago, training: Any) -> None:

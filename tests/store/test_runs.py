@@ -85,7 +85,7 @@ def test_a_misspelt_name_brings_suggestions(tmp_path):
 
 @pytest.mark.parametrize("name", ["zzz", "latest"])
 def test_without_runs_the_message_says_what_to_do(tmp_path, name):
-    with pytest.raises(AmagoError, match=r"amago (ls|train)"):
+    with pytest.raises(AmagoError, match=r"amago (runs|train)"):
         open_run(tmp_path / "none", name)
 
 
