@@ -34,6 +34,15 @@ from store.runs import open_run
 FORMAT = 1
 WEIGHTS, OPTIMIZER, STATE, META = "weights.safetensors", "optimizer.safetensors", "state.json", "meta.json"
 
+_META_TYPES = {
+    "format": int,
+    "step": int,
+    "update": int,
+    "elapsed": int | float,
+    "config": dict,
+    "environment": dict,
+    "sha256": dict,
+}
 _PARTIAL, _REPLACED = ".partial", ".replaced"
 
 Pointer = Literal["latest", "best"]
@@ -127,14 +136,22 @@ def resolve(runs_dir: Path, text: str) -> Path:
     name, _, which = text.partition("@")
     paths = open_run(runs_dir, name)
     if which in ("", "latest"):
-        path, problems = newest(paths)
-        if path is None:
-            raise CheckpointError("; ".join(problems) or f"run {paths.name} has no checkpoint yet")
-        return path
+        return _latest(paths)
     path = _pointed(paths, "best") if which == "best" else paths.checkpoint(int(which)) if which.isdecimal() else None
     if path is None or not path.is_dir():
-        known = ", ".join(["latest", "best", *(p.name for p in _numbered(paths))])
+        known = ", ".join(p.name for p in _numbered(paths)) or "none"
         raise CheckpointError(f"run {paths.name} has no checkpoint '{which}'; it has {known}")
+    return path
+
+
+def _latest(paths: RunPaths) -> Path:
+    """The newest checkpoint; not silently an older one where the newest is damaged."""
+    path, problems = newest(paths)
+    if problems:
+        sound = f"the newest sound one is {paths.name}@{path.name}" if path else "none of the run's is sound"
+        raise CheckpointError(f"{problems[0]}; {sound}")
+    if path is None:
+        raise CheckpointError(f"run {paths.name} has no checkpoint yet")
     return path
 
 
@@ -144,7 +161,7 @@ def read_meta(path: Path) -> dict[str, Any]:
         meta = read_json(path / META)
     except StorageError as error:
         raise CheckpointError(f"{path} is not a usable checkpoint: {error}") from None
-    if not isinstance(meta, dict) or not {"format", "step", "update", "config", "environment", "sha256"} <= meta.keys():
+    if not isinstance(meta, dict) or any(not isinstance(meta.get(key), kind) for key, kind in _META_TYPES.items()):
         raise CheckpointError(f"{path} is not a checkpoint of amago: {META} lacks what it should say")
     if meta["format"] != FORMAT:
         raise CheckpointError(f"{path} has checkpoint format {meta['format']}, this amago reads {FORMAT}")
@@ -154,14 +171,12 @@ def read_meta(path: Path) -> dict[str, Any]:
 def verify(path: Path) -> dict[str, Any]:
     """The description of a checkpoint whose files are all there and unchanged; CheckpointError otherwise."""
     meta = read_meta(path)
-    for name, digest in dict(meta["sha256"]).items():
-        if name not in (WEIGHTS, OPTIMIZER, STATE):
-            raise CheckpointError(f"checkpoint {path} names an unknown file '{name}'")
+    for name in (WEIGHTS, OPTIMIZER, STATE):
         try:
             found = _digest(path / name)
         except OSError as error:
             raise CheckpointError(f"checkpoint {path} is damaged: {name}: {error.strerror}") from None
-        if found != digest:
+        if found != meta["sha256"].get(name):
             raise CheckpointError(f"checkpoint {path} is damaged: {name} does not match its digest")
     return meta
 
@@ -181,19 +196,27 @@ def load_model(path: Path, spec: EnvSpec) -> tuple[AgentModel, Config]:
     CheckpointError when it was trained on something else; the message names every difference.
     """
     meta = verify(path)
+    require_environment(path, meta, spec)
     try:
-        config, trained_on = from_mapping(meta["config"]), EnvSpec.from_json(meta["environment"])
-    except (AmagoError, KeyError, TypeError, ValueError) as error:
+        config = from_mapping(meta["config"])
+    except AmagoError as error:
         raise CheckpointError(f"checkpoint {path} describes itself wrongly: {error}") from None
-    differences = trained_on.differences(spec)
-    if differences:
-        raise CheckpointError(f"checkpoint {path} was trained on another environment: {'; '.join(differences)}")
     model = build_model(interface_of(spec), config)
     try:
         load_weights(model, load_file(path / WEIGHTS))
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"checkpoint {path} cannot be read: {error}") from None
     return model, config
+
+
+def require_environment(path: Path, meta: dict[str, Any], spec: EnvSpec) -> None:
+    """CheckpointError naming every difference if the checkpoint was not trained on the environment of `spec`."""
+    try:
+        differences = EnvSpec.from_json(meta["environment"]).differences(spec)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"checkpoint {path} describes its environment wrongly: {error}") from None
+    if differences:
+        raise CheckpointError(f"checkpoint {path} was trained on another environment: {'; '.join(differences)}")
 
 
 def load_weights(model: AgentModel, weights: dict[str, Tensor]) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from store.errors import AmagoError
 
 Positive = Annotated[int, Field(gt=0)]
 NonNegative = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]  # what NumPy, torch and the files hold
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Discount = Annotated[float, Field(gt=0.0, lt=1.0)]
 Weight = Annotated[float, Field(ge=0.0)]
@@ -21,9 +22,16 @@ RelabelMode = Literal["none", "some", "all", "all_or_nothing"]
 
 
 class Section(BaseModel):
-    """Base of every section: immutable, no unknown keys, no NaN or infinity."""
+    """Base of every section: immutable, no unknown keys, no NaN or infinity, no truth value for a number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _truth_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
+            raise ValueError("Input cannot be true or false")
+        return value
 
 
 class EnvConfig(Section):
@@ -155,7 +163,7 @@ class RunSettings(Section):
     minutes: Annotated[float, Field(gt=0)] | None = Field(
         default=None, description="stop after this much training time in all"
     )
-    seed: NonNegative = Field(default=0, description="seed of everything random")
+    seed: Seed = Field(default=0, description="seed of everything random")
     device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="where the networks train")
     threads: NonNegative = Field(default=0, description="CPU threads of the learner (0: one for each core)")
     deterministic: bool = Field(
@@ -224,10 +232,16 @@ def suggestion(key: str) -> str:
     """' (did you mean ...?)' for a mistyped key, or nothing when no key comes near."""
     import difflib
 
-    known = list(keys())
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
-    near = near or [k for k in known if k.split(".")[1] == key.rpartition(".")[2]][:1]
+    known, field = list(keys()), key.rpartition(".")[2]
+    near = [k for k in known if "_" in k and field == _initials(k)]
+    near = near or difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+    near = near or [k for k in known if k.split(".")[1] == field]
     return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def _initials(key: str) -> str:
+    """'lr' of "optimizer.learning_rate"."""
+    return "".join(word[0] for word in key.split(".")[1].split("_"))
 
 
 def _explain(error: ValidationError) -> str:

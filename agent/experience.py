@@ -33,6 +33,12 @@ _ANSWER_SECONDS = 120.0
 _GOODBYE_SECONDS = 5.0
 
 
+class CollectorError(AmagoError):
+    """The collector's process was killed, crashed or hangs."""
+
+    exit_code = 8
+
+
 class Experience(Protocol):
     """A source of training trajectories."""
 
@@ -115,7 +121,7 @@ class ProcessExperience:
     def publish(self, tensors: dict[str, Tensor], update: int) -> None:
         packed = np.concatenate([_bytes(tensor) for tensor in tensors.values()])
         if not self._shared.lock.acquire(timeout=_ANSWER_SECONDS):  # a killed process keeps its locks
-            raise AmagoError(self._obituary())
+            raise CollectorError(self._obituary())
         self._shared.weights()[:] = packed
         self._shared.update.value = update
         self._shared.lock.release()
@@ -148,7 +154,7 @@ class ProcessExperience:
                 return None
             kind, content = self._connection.recv()
         except (EOFError, OSError):
-            raise AmagoError(self._obituary()) from None
+            raise CollectorError(self._obituary()) from None
         if kind == "trajectory":
             self._finished.append(content)
         elif kind == "incident":
@@ -163,14 +169,14 @@ class ProcessExperience:
             message = self._take(0.2)
             if message and message[0] == kind:
                 return message[1]
-        raise AmagoError(f"the collector did not answer within {timeout:g} s")
+        raise CollectorError(f"the collector did not answer within {timeout:g} s")
 
     def _obituary(self) -> str:
         self._process.join(_GOODBYE_SECONDS)
         code = self._process.exitcode or 0
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         hint = " (often out of memory: lower collect.actors or replay.max_steps)" if code == -signal.SIGKILL else ""
-        return f"the collector process {how}{hint}; go on with `amago train --resume`"
+        return f"the collector process {how}{hint}; resume the run to go on from its last checkpoint"
 
 
 class _Shared:
@@ -235,7 +241,7 @@ def _play(source: TrainingCollector, shared: _Shared, outbox: _Outbox, link: Con
         if link.poll(_PAUSE if waiting else 0):
             try:
                 link.recv()
-            except EOFError:
+            except (EOFError, OSError):
                 return
             outbox.put("snapshot", source.snapshot())
         if waiting:

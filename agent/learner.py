@@ -86,7 +86,7 @@ class Learner:
         raise DivergedError(
             f"{', '.join(bad)} not finite at update {self.update_count + 1} (first bad tensor: {culprit}); "
             "the last checkpoint is good: go on from it with a smaller step, "
-            f"`amago train --resume RUN --set optimizer.learning_rate={self.config.optimizer.learning_rate / 3:.1g}`"
+            f"`--set optimizer.learning_rate={self.config.optimizer.learning_rate / 3:.1g}` beside `--resume`"
         )
 
     def state(self) -> dict[str, Tensor]:

@@ -14,7 +14,7 @@ from agent.config import Config
 from agent.heartbeat import Heartbeat
 from agent.progress import Event, Listener
 from agent.trainer import Outcome, Trainer
-from store.errors import AmagoError, DivergedError
+from store.errors import AmagoError, CheckpointError, DivergedError
 from store.layout import RunPaths
 
 
@@ -43,17 +43,24 @@ def _load_latest(config: Config, paths: RunPaths, notify: Listener) -> Checkpoin
     """The newest sound checkpoint of a run that goes on; None to begin it anew."""
     checkpoints.discard_partial(paths)
     path, problems = checkpoints.newest(paths)
-    for problem in problems:
-        notify(Event("warning", f"{problem}; using an earlier one"))
+    if path is None and problems:
+        raise CheckpointError(f"run {paths.name} has no sound checkpoint to go on from: {'; '.join(problems)}")
     if path is None:
         notify(Event("warning", f"run {paths.name} has no checkpoint yet: it starts from the beginning"))
         return None
+    for problem in problems:
+        notify(Event("warning", f"{problem}; using an earlier one"))
     saved = checkpoints.load(path)
     used = Clock(config.run, saved.meta["elapsed"], 0, 0).finished(saved.meta["step"])
     if used:
         raise AmagoError(
             f"run {paths.name} has used up its {used}; say how long it may go on in all, for example "
-            f"`amago train --resume {paths.name} --{used} {2 * getattr(config.run, used):g}`"
+            f"`--{used} {_twice(used, saved):g}` beside `--resume {paths.name}`"
         )
     notify(Event("info", f"resuming from checkpoint {path.name}: update {saved.meta['update']}"))
     return saved
+
+
+def _twice(budget: str, saved: Checkpoint) -> float:
+    """Twice what the run has used of a budget, in its unit."""
+    return 2 * saved.meta["step"] if budget == "steps" else round(2 * saved.meta["elapsed"] / 60, 1)

@@ -37,7 +37,7 @@ from agent.nets.model import acting_tensors
 from agent.pace import Pace
 from agent.progress import Event, Listener, Progress
 from agent.tallies import rollout_metrics
-from store.errors import StorageError
+from store.errors import CheckpointError, StorageError
 from store.layout import RunPaths
 from store.metrics import MetricsWriter
 from store.trajectory import Trajectory
@@ -71,6 +71,8 @@ class Trainer:
         self._heartbeat, self._notify = heartbeat, notify
         notify(Event("info", f"preparing {config.env.name} (the first time it is compiled: about half a minute)"))
         self._spec = _environment_spec(config)
+        if saved:
+            checkpoints.require_environment(paths.checkpoint(saved.meta["step"]), saved.meta, self._spec)
         self._learner = _new_learner(self._spec, config, saved)
         self._archive = Archive(config, paths, self._spec)
         self._rng = np.random.default_rng((config.run.seed, 2))
@@ -79,7 +81,10 @@ class Trainer:
         self._fresh: list[Trajectory] = []  # rollouts finished in this cycle
         self._losses: list[dict[str, float]] = []  # of the updates of this cycle
         self._sampling_seconds = 0.0
-        experience = self._restore(saved.state) if saved else None
+        try:
+            experience = self._restore(saved.state) if saved else None
+        except (KeyError, TypeError, AttributeError) as error:
+            raise CheckpointError(f"the checkpoint's {checkpoints.STATE} is not what amago writes: {error!r}") from None
         self._metrics = MetricsWriter(paths, saved.meta["step"] if saved else 0)
         self._experience = self._new_experience(experience)  # last: nothing after it may fail and leave a process
         elapsed = saved.meta["elapsed"] if saved else 0.0

@@ -14,5 +14,6 @@ class ExitCode(IntEnum):
     STORAGE = 5
     DIVERGED = 6
     BELOW_THRESHOLD = 7  # `amago eval --fail-under`
+    PROCESS_LOST = 8  # the collector died, or environments keep failing
     INTERRUPTED = 130  # 128 + SIGINT
     TERMINATED = 143  # 128 + SIGTERM

@@ -6,6 +6,7 @@ ends when its caller does, even a caller killed with -9 and even in the middle o
 
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -71,15 +72,18 @@ class EnvBlock:
 def serve(connection: Connection, make_env: MakeEnv, shared: SharedSteps, rows: range) -> None:
     """Main function of a worker process: report readiness, then obey until the caller hangs up."""
     die_with_parent()
-    try:
-        block = EnvBlock(make_env, shared.arrays(), rows)
-        connection.send(None)
-        while (orders := _receive(connection)) is not _HUNG_UP:
-            block.step() if orders is None else block.reset(orders)
+    with suppress(ConnectionError):  # the caller is gone: there is nobody left to tell
+        try:
+            block = EnvBlock(make_env, shared.arrays(), rows)
             connection.send(None)
-        block.close()
-    except Exception as error:
-        connection.send(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+            while (orders := _receive(connection)) is not _HUNG_UP:
+                block.step() if orders is None else block.reset(orders)
+                connection.send(None)
+            block.close()
+        except ConnectionError:
+            raise
+        except Exception as error:
+            connection.send(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
 
 
 _HUNG_UP = ()

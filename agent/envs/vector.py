@@ -22,6 +22,8 @@ _MAX_FAILURES = 5  # of one worker in a row, without a step between them
 class WorkerError(AmagoError):
     """An environment fails again and again, so replacing its worker does not help."""
 
+    exit_code = 8
+
 
 class VectorEnv:
     """`num_envs` environments in `num_workers` processes, or (0) in this one, where their errors are raised.

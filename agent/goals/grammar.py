@@ -31,8 +31,12 @@ _WORDS = {word for goal in _NAMED_GOALS for word in goal.words} | {"travel"} | _
 
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 _NUMBER_PAIR = re.compile(r"(?<![\w.])(?<!x )(-?\d+)\s*,\s*(-?\d+)(?![\w.])")
-_REPEATED = re.compile(r"(.+?)[\s)]\s*[x×*]\s*(\d+)")
-_NUMBER = re.compile(r"-?\d+")
+_REPEATED = re.compile(r"(.+?)[\s)]\s*[x×*]\s*(\d{1,9})")
+_NUMBER = re.compile(r"-?\d{1,9}")
+_LEADING_CONNECTIVE = re.compile(r"^(?:(?:and )?then|and) ")
+_THEN = re.compile(r" (?:and )?then ")
+
+_MAX_QUOTED = 60  # characters of what was written that a message repeats
 
 
 class GoalError(AmagoError):
@@ -42,8 +46,8 @@ class GoalError(AmagoError):
 def parse_instruction(text: str) -> tuple[int, ...]:
     """Goal ids of an instruction of 1 to MAX_SUBGOALS subgoals; GoalError if it has no clear reading.
 
-    Case, underscores and articles do not matter, "x2" repeats a goal. Commas separate
-    subgoals, except inside parentheses or between two coordinates.
+    Case, underscores and articles do not matter, "x2" repeats a goal. Commas and
+    "then" separate subgoals, except commas inside parentheses or between two coordinates.
     """
     if not text.strip():
         raise GoalError('no goal given; write for example "collect wood, place table"')
@@ -65,6 +69,7 @@ def format_instruction(instruction: Sequence[int]) -> str:
 def _split(text: str) -> list[str]:
     text = _IN_PARENTHESES.sub(lambda match: match.group().replace(",", " "), text)
     phrases = [" ".join(phrase.split()) for phrase in _NUMBER_PAIR.sub(r"\1 \2", text).split(",")]
+    phrases = [part for phrase in phrases for part in _THEN.split(_LEADING_CONNECTIVE.sub("", phrase))]
     if "" in phrases:
         raise GoalError("there is a comma with no goal beside it; separate goals by single commas")
     return phrases
@@ -77,7 +82,7 @@ def _parse_phrase(phrase: str) -> tuple[int, int]:
         return _parse_goal(phrase), 1
     count = int(repeated[2])
     if not 1 <= count <= MAX_SUBGOALS:
-        raise GoalError(f'"{phrase}" repeats a goal {count} times; use x1 to x{MAX_SUBGOALS}')
+        raise GoalError(f'{_quoted(phrase)} repeats a goal {count} times; use x1 to x{MAX_SUBGOALS}')
     return _parse_goal(repeated[1]), count
 
 
@@ -92,7 +97,7 @@ def _parse_goal(phrase: str) -> int:
         return matches[0].id
     if matches:
         names = [goal.name for goal in matches]
-        raise GoalError(f'"{phrase}" is ambiguous: {", ".join(names[:-1])} or {names[-1]}?')
+        raise GoalError(f'{_quoted(phrase)} is ambiguous: {", ".join(names[:-1])} or {names[-1]}?')
     raise GoalError(_explain_unknown(phrase, spaced.split()))
 
 
@@ -107,11 +112,11 @@ def _parse_travel(phrase: str, words: list[str]) -> int:
     coordinates = [int(word) for word in words if _NUMBER.fullmatch(word)]
     unknown = [word for word in words if word != "travel" and not _NUMBER.fullmatch(word)]
     if unknown or len(coordinates) != 2:
-        raise GoalError(f'"{phrase}" needs two whole coordinates, as in "travel to 10,20"')
+        raise GoalError(f'{_quoted(phrase)} needs two whole coordinates, as in "travel to 10,20"')
     x, y = (min(max(GRID_STEP * ((value + 2) // GRID_STEP), 0), GRID_MAX) for value in coordinates)
     if [x, y] != coordinates:
         grid = f"travel goals lie on multiples of {GRID_STEP} from 0 to {GRID_MAX}"
-        raise GoalError(f'"{phrase}" is off the grid: {grid}; the nearest is ({x}, {y})')
+        raise GoalError(f'{_quoted(phrase)} is off the grid: {grid}; the nearest is ({x}, {y})')
     return goal_id(f"travel ({x}, {y})")
 
 
@@ -119,9 +124,15 @@ def _explain_unknown(phrase: str, words: list[str]) -> str:
     unknown = next((word for word in words if word not in _WORDS | _FILLERS), None)
     if unknown is None:
         near = get_close_matches(phrase, [goal.name for goal in _NAMED_GOALS], n=3, cutoff=0.5)
-        return f'"{phrase}" is not a goal' + _did_you_mean(near)
+        return f'{_quoted(phrase)} is not a goal' + _did_you_mean(near)
     near = get_close_matches(unknown, sorted(_WORDS), n=3, cutoff=0.6)
-    return f'unknown word "{unknown}" in "{phrase}"' + _did_you_mean(near)
+    return f"unknown word {_quoted(unknown)} in {_quoted(phrase)}" + _did_you_mean(near)
+
+
+def _quoted(text: str) -> str:
+    """At most _MAX_QUOTED characters in quotes; what a terminal would obey instead of show is escaped."""
+    shown = text if len(text) <= _MAX_QUOTED else text[: _MAX_QUOTED - 3] + "..."
+    return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown) + '"'
 
 
 def _did_you_mean(names: list[str]) -> str:

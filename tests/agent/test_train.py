@@ -320,9 +320,20 @@ class TestResume:
 
     def test_a_budget_that_is_used_up_is_refused(self, run):
         outcome = run.go(walk_config(60))
-        with pytest.raises(AmagoError, match=r"has used up its steps; .*--resume r --steps 120"):
+        with pytest.raises(
+            AmagoError, match=rf"has used up its steps; .*`--steps {2 * outcome.step}` beside `--resume r`"
+        ):
             run.go(walk_config(60), resume=True)
         assert newest(run.paths)[0] == outcome.checkpoint
+
+    def test_without_a_sound_checkpoint_nothing_is_begun_anew(self, run):
+        run.go(walk_config(60))
+        for folder in run.paths.checkpoints.glob("[0-9]*"):
+            (folder / "meta.json").write_text("garbage")
+        stored = len(run.trajectories)
+        with pytest.raises(CheckpointError, match="no sound checkpoint to go on from"):
+            run.go(walk_config(400), resume=True)
+        assert len(run.trajectories) == stored
 
     def test_checkpoints_are_pruned(self, run):
         step = 0
