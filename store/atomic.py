@@ -38,14 +38,14 @@ def write_bytes(path: Path, data: bytes | memoryview, *, durable: bool = True, r
             sync_directory(path.parent)
 
 
-def write_text(path: Path, text: str, *, durable: bool = True) -> None:
+def write_text(path: Path, text: str, *, durable: bool = True, run: str = "RUN") -> None:
     """Replace `path` by `text` in UTF-8; see write_bytes."""
-    write_bytes(path, text.encode("utf-8"), durable=durable)
+    write_bytes(path, text.encode("utf-8"), durable=durable, run=run)
 
 
-def write_json(path: Path, obj: Any, *, durable: bool = True) -> None:
+def write_json(path: Path, obj: Any, *, durable: bool = True, run: str = "RUN") -> None:
     """Replace `path` by `obj` as indented strict JSON: NaN and infinities become null; see write_bytes."""
-    write_text(path, json.dumps(to_json(obj), indent=2, allow_nan=False) + "\n", durable=durable)
+    write_text(path, json.dumps(to_json(obj), indent=2, allow_nan=False) + "\n", durable=durable, run=run)
 
 
 def read_json(path: Path) -> Any:

@@ -60,14 +60,14 @@ def create_run(
         "config": config,
         **(extra or {}),
     }
-    write_json(paths.config, record)
+    write_json(paths.config, record, run=paths.name)
     return paths
 
 
 def open_run(runs_dir: Path, name_or_path: str | Path) -> RunPaths:
     """The run with that name in `runs_dir`, at that path, or the newest one for "latest".
 
-    Raises AmagoError with near matches when there is none.
+    Raises AmagoError with near matches when there is none, StorageError when it may not be looked at.
     """
     text = str(name_or_path)
     if text == LATEST:
@@ -75,13 +75,16 @@ def open_run(runs_dir: Path, name_or_path: str | Path) -> RunPaths:
     candidates = [Path(text)] if _looks_like_path(text) else [runs_dir / text, Path(text)]
     for root in candidates:
         paths = RunPaths(root.resolve())
-        if paths.config.is_file():
+        if _has_config(paths):
             return paths
     raise AmagoError(_not_found(runs_dir, text))
 
 
 def list_runs(runs_dir: Path) -> list[RunSummary]:
-    """Every run of `runs_dir`, newest first; a broken one is listed with its problem, never an exception."""
+    """Every run of `runs_dir`, newest first; a broken one is listed with its problem, never an exception.
+
+    Raises AmagoError when `runs_dir` is no directory, StorageError when it cannot be read.
+    """
     summaries = [_summary(RunPaths(path.resolve())) for path in _run_directories(runs_dir)]
     return sorted(summaries, key=lambda summary: (summary.created, summary.name), reverse=True)
 
@@ -104,20 +107,31 @@ def check_run_name(name: str) -> None:
         raise AmagoError(f"{name!r} cannot be the name of a run: {allowed} (and not {LATEST!r})")
 
 
+def check_new_run(runs_dir: Path, name: str) -> None:
+    """Raise AmagoError unless a run of that name can be created now; `create_run` alone can promise it."""
+    check_run_name(name)
+    if (runs_dir / name).exists():
+        raise _already_exists(name)
+
+
+def _already_exists(name: str) -> AmagoError:
+    advice = f"continue it with `amago train --resume {name}` or choose another name"
+    return AmagoError(f"run {name} already exists; {advice}")
+
+
 def _claim_directory(runs_dir: Path, name: str | None) -> RunPaths:
     """Making the directory is the claim: of two processes that want one name, only one succeeds."""
     while True:
         paths = RunPaths(runs_dir.resolve() / (name or _random_name()))
         try:
-            with storage_guard(paths.root):
+            with storage_guard(paths.root, paths.name):
                 paths.root.mkdir(parents=True)
             return paths
         except StorageError as error:
             if not isinstance(error.__cause__, FileExistsError):
                 raise
             if name is not None:
-                advice = f"continue it with `amago train --resume {name}` or choose another name"
-                raise AmagoError(f"run {name} already exists; {advice}") from error
+                raise _already_exists(name) from error
 
 
 def _random_name() -> str:
@@ -137,9 +151,14 @@ def _versions() -> dict[str, str]:
 
 
 def _run_directories(runs_dir: Path) -> list[Path]:
-    if not runs_dir.is_dir():
+    try:
+        return [path for path in runs_dir.iterdir() if _is_run(path)]
+    except FileNotFoundError:
         return []
-    return [path for path in runs_dir.iterdir() if _is_run(path)]
+    except NotADirectoryError:
+        raise AmagoError(f"{runs_dir} is not a directory; give the directory of the runs") from None
+    except OSError as error:
+        raise StorageError(f"cannot read {runs_dir}: {error.strerror or error}") from error
 
 
 def _is_run(path: Path) -> bool:
@@ -147,6 +166,13 @@ def _is_run(path: Path) -> bool:
         return RunPaths(path).config.is_file()
     except PermissionError:
         return True  # listed, with the problem that reading it then reports
+
+
+def _has_config(paths: RunPaths) -> bool:
+    try:
+        return paths.config.is_file()
+    except OSError as error:
+        raise StorageError(f"cannot read {paths.root}: {error.strerror or error}") from error
 
 
 def _newest(runs_dir: Path) -> RunPaths:

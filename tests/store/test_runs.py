@@ -1,6 +1,8 @@
 """Runs are created once, found by name, path or age, and listed even when broken."""
 
+import errno
 import json
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -81,6 +83,27 @@ def test_a_misspelt_name_brings_suggestions(tmp_path):
     create_run(tmp_path, "calm-otter-7", {})
     with pytest.raises(AmagoError, match=r"no run 'calm-oter-7' .*did you mean calm-otter-7\?"):
         open_run(tmp_path, "calm-oter-7")
+
+
+def test_a_full_disk_names_the_run(tmp_path, monkeypatch):
+    def fail(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StorageError, match=r"disk full while writing .*--resume first"):
+        create_run(tmp_path, "first", {})
+
+
+def test_a_place_that_may_not_be_looked_at_is_a_storage_error(tmp_path, monkeypatch):
+    def refuse(path, *_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    with pytest.raises(StorageError, match=r"cannot read .*a: Permission denied"):
+        open_run(tmp_path, "a")
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(StorageError, match=r"cannot read .*: Permission denied"):
+        list_runs(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["zzz", "latest"])
