@@ -31,8 +31,8 @@ _WORDS = {word for goal in _NAMED_GOALS for word in goal.words} | {"travel"} | _
 
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 _NUMBER_PAIR = re.compile(r"(?<![\w.])(?<!x )(-?\d+)\s*,\s*(-?\d+)(?![\w.])")
-_REPEATED = re.compile(r"(.+?)[\s)]\s*[x×*]\s*(\d{1,9})")
-_NUMBER = re.compile(r"-?\d{1,9}")
+_REPEATED = re.compile(r"(.+?)[\s)]\s*[x×*]\s*(\d{1,18})")
+_NUMBER = re.compile(r"-?\d{1,18}")
 _LEADING_CONNECTIVE = re.compile(r"^(?:(?:and )?then|and) ")
 _THEN = re.compile(r" (?:and )?then ")
 
@@ -82,7 +82,7 @@ def _parse_phrase(phrase: str) -> tuple[int, int]:
         return _parse_goal(phrase), 1
     count = int(repeated[2])
     if not 1 <= count <= MAX_SUBGOALS:
-        raise GoalError(f'{_quoted(phrase)} repeats a goal {count} times; use x1 to x{MAX_SUBGOALS}')
+        raise GoalError(f"{_quoted(phrase)} repeats a goal {count} times; use x1 to x{MAX_SUBGOALS}")
     return _parse_goal(repeated[1]), count
 
 
@@ -97,7 +97,7 @@ def _parse_goal(phrase: str) -> int:
         return matches[0].id
     if matches:
         names = [goal.name for goal in matches]
-        raise GoalError(f'{_quoted(phrase)} is ambiguous: {", ".join(names[:-1])} or {names[-1]}?')
+        raise GoalError(f"{_quoted(phrase)} is ambiguous: {', '.join(names[:-1])} or {names[-1]}?")
     raise GoalError(_explain_unknown(phrase, spaced.split()))
 
 
@@ -116,7 +116,7 @@ def _parse_travel(phrase: str, words: list[str]) -> int:
     x, y = (min(max(GRID_STEP * ((value + 2) // GRID_STEP), 0), GRID_MAX) for value in coordinates)
     if [x, y] != coordinates:
         grid = f"travel goals lie on multiples of {GRID_STEP} from 0 to {GRID_MAX}"
-        raise GoalError(f'{_quoted(phrase)} is off the grid: {grid}; the nearest is ({x}, {y})')
+        raise GoalError(f"{_quoted(phrase)} is off the grid: {grid}; the nearest is ({x}, {y})")
     return goal_id(f"travel ({x}, {y})")
 
 
@@ -124,7 +124,7 @@ def _explain_unknown(phrase: str, words: list[str]) -> str:
     unknown = next((word for word in words if word not in _WORDS | _FILLERS), None)
     if unknown is None:
         near = get_close_matches(phrase, [goal.name for goal in _NAMED_GOALS], n=3, cutoff=0.5)
-        return f'{_quoted(phrase)} is not a goal' + _did_you_mean(near)
+        return f"{_quoted(phrase)} is not a goal" + _did_you_mean(near)
     near = get_close_matches(unknown, sorted(_WORDS), n=3, cutoff=0.6)
     return f"unknown word {_quoted(unknown)} in {_quoted(phrase)}" + _did_you_mean(near)
 

@@ -70,6 +70,9 @@ def test_nothing_is_mutable():
         ({"loss.value_min": 60.0}, r"value_min \(60.0\) must be below value_max \(60.0\)"),
         ({"loss.target_subset": 5}, "loss.target_subset cannot exceed model.num_critics"),
         ({"run.steps": 0}, "run.steps"),
+        ({"run.steps": True}, "run.steps: Input cannot be true or false, got True"),
+        ({"optimizer.clip_norm": False}, "optimizer.clip_norm: Input cannot be true or false"),
+        ({"run.seed": 2**63}, "run.seed: Input should be less than or equal to 9223372036854775807"),
         ({"collect.workers": -1}, "collect.workers"),
         ({"optimizer.batch_sise": 8}, "unknown configuration key 'optimizer.batch_sise' .did you mean 'optimizer.b"),
         ({"batch_size": 8}, "did you mean 'optimizer.batch_size'"),
@@ -99,3 +102,4 @@ def test_a_toml_file_is_a_mapping():
 def test_suggestions():
     assert suggestion("run.sede") == " (did you mean 'run.seed'?)"
     assert suggestion("xyz.qqq") == ""
+    assert suggestion("optimizer.lr") == suggestion("lr") == " (did you mean 'optimizer.learning_rate'?)"

@@ -24,6 +24,10 @@ def names(text: str) -> list[str]:
         ("collect water", ["collect drink"]),
         ("kill the zombie", ["defeat zombie"]),
         ("WAKE UP", ["wake up"]),
+        ("make a stone pickaxe, then collect iron", ["make stone pickaxe", "collect iron"]),
+        ("make a stone pickaxe then collect iron", ["make stone pickaxe", "collect iron"]),
+        ("eat cow x2 and then  10, 20", ["eat cow", "eat cow", "travel (10, 20)"]),
+        ("eat cow, and then iron, and coal", ["eat cow", "collect iron", "collect coal"]),
         ("travel to 10,20", ["travel (10, 20)"]),
         ("go to (10, 20)", ["travel (10, 20)"]),
         ("travel 10 20", ["travel (10, 20)"]),
@@ -63,6 +67,13 @@ def test_reads_what_people_write(text, expected):
         ("travel to 1.5,20", ["two whole coordinates"]),
         ("", ["no goal given"]),
         ("eat cow,", ["comma with no goal"]),
+        ("eat cow and iron", ['unknown word "and" in "eat cow and iron"']),
+        ("eat cow then", ['unknown word "then"']),
+        ("then, eat cow", ['unknown word "then"']),
+        ("eat cow,, then iron", ["comma with no goal"]),
+        ("eat \x1b[31mcow", ['unknown word "\\x1b[31mcow" in "eat \\x1b[31mcow"']),
+        ("eat cow x" + "9" * 5000, ["unknown word"]),
+        ("travel 5 " + "9" * 5000, ["needs two whole coordinates"]),
         ("eat cow x0", ["repeats a goal 0 times"]),
         ("eat cow x1000000000000", ["repeats a goal 1000000000000 times"]),
         ("eat cow x3, wood x3", ["at most 5 subgoals", "this one has 6"]),
@@ -100,3 +111,10 @@ def test_any_text_is_an_instruction_or_a_goal_error(text):
     except GoalError:
         return
     assert parse_instruction(format_instruction(instruction)) == instruction
+
+
+def test_messages_repeat_only_the_beginning_of_a_long_text():
+    with pytest.raises(GoalError) as caught:
+        parse_instruction("z" * 1000)
+    assert f'"{"z" * 57}..."' in str(caught.value)
+    assert len(str(caught.value)) < 300
