@@ -14,6 +14,7 @@ from amago_cli.commands.runs import runs
 from amago_cli.commands.show import show
 from amago_cli.commands.train import train
 from amago_cli.failures import run_guarded
+from amago_cli.streams import prepare_streams
 
 COMMANDS = {"train": train, "eval": evaluate, "runs": runs, "show": show, "goals": goals, "envs": envs}
 
@@ -58,4 +59,5 @@ def root(
 
 def main() -> None:
     """Run the command line; the exit codes are those of `amago_cli.exit_codes`."""
+    prepare_streams()
     sys.exit(run_guarded(lambda: app(prog_name="amago"), debug="--debug" in sys.argv))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 SCRIPT = """
 import sys
@@ -61,3 +64,34 @@ def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def run_in_shell(arguments: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[str]:
+    """`amago` with arguments and redirections, as a shell reads them."""
+    script = "from amago_cli.app import main; main()"
+    return subprocess.run(
+        f"{shlex.join([sys.executable, '-c', script])} {arguments}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+    )
+
+
+def test_a_character_that_the_terminal_lacks_is_escaped(tmp_path: Path) -> None:
+    result = run_in_shell(f"runs --runs-dir {tmp_path}/größe", "ascii")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "gr\\xf6\\xdfe" in result.stdout
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_error(closed: str) -> None:
+    result = run_in_shell(f"goals {closed}")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("verb", ["envs", "goals --json"])
+def test_output_that_does_not_fit_is_one_line(verb: str) -> None:
+    result = run_in_shell(f"{verb} > /dev/full")
+    assert result.returncode == 5
+    assert result.stderr.startswith("amago: cannot write") and result.stderr.count("\n") == 1
