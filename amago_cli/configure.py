@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -29,12 +30,12 @@ def resolve(preset: str, file: Path | None, named: Mapping[str, Any], assignment
 
 
 def read_config_file(path: Path) -> dict[str, Any]:
-    """Dotted keys and values of a TOML file with one table per section, or of a run's own config.json."""
+    """Dotted keys and values of a TOML or JSON file with one table per section, or of a run's config.json."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise AmagoError(f"cannot read the configuration file {path}: {error}") from None
-    sections = _from_run_record(path, text) if path.suffix == ".json" else _from_toml(path, text)
+    sections = _from_json(path, text) if path.suffix == ".json" else _from_toml(path, text)
     return dict(_flatten(sections))
 
 
@@ -65,12 +66,15 @@ def _from_toml(path: Path, text: str) -> dict[str, Any]:
         raise AmagoError(f"{path} is not valid TOML: {error}") from None
 
 
-def _from_run_record(path: Path, text: str) -> dict[str, Any]:
-    from store.layout import RunPaths
-    from store.runs import read_config
-
-    del text  # the store reads and checks its own file
-    return read_config(RunPaths(path.parent))["config"]
+def _from_json(path: Path, text: str) -> dict[str, Any]:
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise AmagoError(f"{path} is not valid JSON: {error}") from None
+    if not isinstance(record, dict):
+        raise AmagoError(f"{path} holds no configuration: it needs one JSON object with a table per section")
+    sections = record.get("config")  # where the record of a run keeps them
+    return sections if isinstance(sections, dict) else record
 
 
 def _flatten(sections: dict[str, Any]) -> Iterable[tuple[str, Any]]:

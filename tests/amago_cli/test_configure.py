@@ -92,12 +92,35 @@ def test_a_bad_file_is_one_clear_error(tmp_path: Path, text: str, message: str) 
 def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(AmagoError, match="cannot read the configuration file"):
         read_config_file(tmp_path / "none.toml")
+    with pytest.raises(AmagoError, match=r"cannot read the configuration file .*none\.json"):
+        read_config_file(tmp_path / "none.json")
 
 
 def test_the_record_of_a_run_is_a_configuration_file(tmp_path: Path) -> None:
     config = override(Config(), {"run.seed": 9, "run.steps": 5})
     paths = create_run(tmp_path, "a", config.model_dump(mode="json"))
     assert resolve("tiny", paths.config, {}, []) == config
+
+
+def test_the_json_file_that_is_named_is_the_one_that_is_read(tmp_path: Path) -> None:
+    create_run(tmp_path, "a", override(Config(), {"run.seed": 9}).model_dump(mode="json"))
+    bare = write(tmp_path / "a" / "mine.json", '{"run": {"seed": 4}}')
+    assert resolve("tiny", bare, {}, []).run.seed == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "c.json is not valid JSON"),
+        ("[" * 100_000, "c.json is not valid JSON"),
+        ("[]", "c.json holds no configuration"),
+        ('{"run": {"sed": 1}}', "run.seed"),
+        ('{"config": 3}', "unknown configuration key 'config'"),
+    ],
+)
+def test_a_bad_json_file_is_one_clear_error(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(AmagoError, match=message):
+        resolve("tiny", write(tmp_path / "c.json", text), {}, [])
 
 
 @given(
