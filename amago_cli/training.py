@@ -21,6 +21,7 @@ from store.errors import AmagoError
 
 if TYPE_CHECKING:
     from agent.config import Config
+    from agent.progress import EvalProgress, Event, Listener, Progress
     from agent.train import Outcome
     from store.layout import RunPaths
 
@@ -33,8 +34,11 @@ def start(config: Config, preset: str, runs_dir: Path, name: str | None, display
 
     with stop_on_signals(display.note, "stopping: writing a checkpoint") as stop:
         display.note("loading torch ...")
-        import agent.train  # noqa: F401  # before the run exists: a broken installation leaves no empty run behind
+        # Before the run exists: a broken installation or a missing device leaves no empty run behind.
+        import agent.train  # noqa: F401
+        from agent.device import resolve_device
 
+        resolve_device(config.run.device)
         extra = {"command": command_line(), "preset": preset}
         paths = create_run(runs_dir, name, config.model_dump(mode="json"), extra)
         _train(config, paths, display, stop, resume=False)
@@ -80,17 +84,32 @@ def _train(config: Config, paths: RunPaths, display: Display, stop: Stop, *, res
     from store.lock import RunLock
 
     with RunLock(paths):
-        if resume:
-            _record_budget(paths, config)
         display.record("start", run=paths.name, path=paths.root, resume=resume, config=config.model_dump(mode="json"))
         display.note(f"{'resuming' if resume else 'training'} run {paths.name} in {paths.root}")
+        notify = _recording_budget(display, paths, config) if resume else display
         try:
-            outcome = train(config, paths, resume=resume, notify=display, stop=stop.event)
+            outcome = train(config, paths, resume=resume, notify=notify, stop=stop.event)
         finally:
             display.close()
     _say_outcome(outcome, paths, config, display)
     if stop.event.is_set():
         raise typer.Exit(stop.exit_code)
+
+
+def _recording_budget(display: Display, paths: RunPaths, config: Config) -> Listener:
+    """`display`, recording the budget at the first progress: a resume that is refused reports none."""
+    from agent.progress import Progress
+
+    begun = False
+
+    def notify(report: Progress | Event | EvalProgress) -> None:
+        nonlocal begun
+        if isinstance(report, Progress) and not begun:
+            begun = True
+            _record_budget(paths, config)
+        display(report)
+
+    return notify
 
 
 def _record_budget(paths: RunPaths, config: Config) -> None:
@@ -101,7 +120,7 @@ def _record_budget(paths: RunPaths, config: Config) -> None:
     record = read_config(paths)
     mapping = config.model_dump(mode="json")
     if record["config"] != mapping:
-        write_json(paths.config, {**record, "config": mapping})
+        write_json(paths.config, {**record, "config": mapping}, run=paths.name)
 
 
 def _say_outcome(outcome: Outcome, paths: RunPaths, config: Config, display: Display) -> None:

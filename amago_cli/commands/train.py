@@ -13,7 +13,7 @@ from amago_cli.displays import Display, choose_display
 from store.errors import AmagoError
 
 RESUMABLE = ("steps", "minutes", "device")  # named options that may come with --resume
-NEW_RUN_ONLY = ("run", "config", "show_config", "dry_run")
+NEW_RUN_ONLY = ("run", "preset", "config", "show_config", "dry_run")
 
 
 def train(
@@ -43,11 +43,13 @@ def train(
     runs_dir: options.RunsDir = options.DEFAULT_RUNS_DIR,
 ) -> None:
     """Train an agent: amago train crafter --goals "stone pickaxe, collect iron"."""
+    from store.runs import check_new_run
+
     given = [name for name in train_options.KEYS if ctx.params[name] is not None]
     named = {train_options.KEYS[name]: ctx.params[name] for name in given}
     display = choose_display(sys.stdout, as_json=as_json)
     if resume is not None:
-        _refuse_beside_resume([*given, *(name for name in NEW_RUN_ONLY if ctx.params[name])])
+        _refuse_beside_resume([*given, *(name for name in NEW_RUN_ONLY if _is_given(ctx, name))])
         _resume(runs_dir, resume, named, assignments or [], display)
         return
     if environment is None and config is None and not show_config:
@@ -60,6 +62,8 @@ def train(
         print(_explained(resolved))
         return
     task = training.describe_task(resolved)
+    if run is not None:
+        check_new_run(runs_dir, run)
     if dry_run:
         print(_checked(resolved, task))
         return
@@ -77,11 +81,16 @@ def _resume(runs_dir: Path, name: str, named: dict[str, Any], assignments: list[
     training.resume(config, paths, display)
 
 
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
 def _refuse_beside_resume(given: list[str]) -> None:
     """A resumed run keeps its configuration: silently ignoring an option would be worse than refusing it."""
     wrong = [name for name in given if name not in RESUMABLE]
     if wrong:
-        allowed = "--steps, --minutes, --device and --set run.KEY=VALUE"
+        allowed = "--steps, --minutes, --device and --set of run.* and optimizer.learning_rate"
         raise AmagoError(f"{' and '.join(wrong)} cannot be given with --resume, which takes only {allowed}")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from store.atomic import read_json
-from store.errors import DivergedError, StorageError
+from store.errors import AmagoError, DivergedError, StorageError
 from store.layout import RunPaths
 from store.lock import RunLock
 from store.runs import read_config
@@ -128,12 +128,38 @@ def test_resume_keeps_the_configuration_and_remembers_a_new_budget(amago: Amago,
     assert read_json(Path("runs/a/config.json"))["preset"] == "small"
 
 
+def test_a_resume_that_is_refused_changes_nothing(amago: Amago, training: Any) -> None:
+    amago("train", "crafter", "--run", "a", "--steps", "10")
+    record = Path("runs/a/config.json").read_bytes()
+    training.error = AmagoError("run a has used up its steps")
+    assert amago("train", "--resume", "a", "--steps", "5").code == 2
+    assert Path("runs/a/config.json").read_bytes() == record
+
+
+def test_the_names_of_runs_are_checked_before_anything_is_loaded(amago: Amago, training: Any) -> None:
+    amago("train", "crafter", "--run", "a")
+    for name, message in (("a", "run a already exists"), ("../x", "cannot be the name of a run")):
+        result = amago("train", "crafter", "--run", name, "--dry-run")
+        assert (result.code, result.out) == (2, "")
+        assert message in result.err
+
+
+def test_a_missing_device_leaves_no_run_behind(amago: Amago, training: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    result = amago("train", "crafter", "--run", "a", "--device", "cuda")
+    assert result.code == 2
+    assert "no CUDA device" in result.err
+    assert not Path("runs").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--seed", "3"), "seed cannot be given with --resume"),
         (("--actors", "3", "--goals", "eat cow"), "goals and actors cannot be given"),
         (("--run", "b"), "run cannot be given"),
+        (("--preset", "small"), "preset cannot be given"),
+        (("--seed", "3"), "run.* and optimizer.learning_rate"),
         (("--set", "model.d_model=8"), "keeps its model.d_model"),
         (("--set", "run.stepz=8"), "run.steps"),
     ],
@@ -185,6 +211,21 @@ def test_an_unexpected_error_is_one_line_and_a_file(amago: Amago, training: Any)
     file = Path(line.rpartition(" ")[2])
     assert "Traceback" in file.read_text()
     file.unlink()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:119] err == 0. DefaultCPUAllocator: can't allocate memory"),
+        type("OutOfMemoryError", (RuntimeError,), {})("CUDA: tried to allocate 20.00 GiB"),
+    ],
+)
+def test_too_little_memory_is_said_in_one_line(amago: Amago, training: Any, error: Exception) -> None:
+    training.error = error
+    result = amago("train", "crafter", "--run", "a")
+    assert result.code == 1
+    assert result.err.startswith("amago: out of memory; a smaller replay.max_steps")
 
 
 def test_debug_shows_the_traceback(amago: Amago, training: Any) -> None:
