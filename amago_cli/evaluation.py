@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,14 @@ def find_subject(runs_dir: Path, text: str) -> Subject:
     return Subject(path, _rule(text, path), meta, from_mapping(meta["config"]), run if inside else None)
 
 
-def choose_tasks(config: Config, goals: list[str], suite: str | None, count: int, seed: int) -> Tasks:
+def parse_goals(texts: list[str]) -> list[Instruction]:
+    """The instructions meant; GoalError for the first that cannot be understood."""
+    from agent.goals.grammar import parse_instruction
+
+    return _distinct([parse_instruction(text) for text in texts])
+
+
+def choose_tasks(config: Config, goals: list[Instruction], suite: str | None, count: int, seed: int) -> Tasks:
     """The goals given, else the suite, else what the run was trained for, else fresh draws."""
     import numpy as np
 
@@ -81,7 +89,7 @@ def choose_tasks(config: Config, goals: list[str], suite: str | None, count: int
     from agent.goals.suites import SUITES
 
     if goals:
-        return Tasks("goals", _distinct([parse_instruction(text) for text in goals]))
+        return Tasks("goals", goals)
     if suite is None and config.task.goals.strip():
         wanted = parse_instruction(config.task.goals)
         return Tasks("wanted", _distinct([wanted, *((goal,) for goal in wanted)]))
@@ -189,13 +197,19 @@ def _save_report(subject: Subject, report: EvalReport) -> list[Path]:
     from store.errors import storage_guard
 
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    base = subject.reports / f"eval-{report.header.step}-{report.header.suite}-{stamp}"
+    base = _unused(subject.reports, f"eval-{report.header.step}-{report.header.suite}-{stamp}")
     files = [base.with_suffix(".json"), base.with_suffix(".md")]
     with storage_guard(subject.reports):
         subject.reports.mkdir(exist_ok=True)
     write_json(files[0], to_json(report))
     write_text(files[1], to_markdown(report))
     return files
+
+
+def _unused(folder: Path, name: str) -> Path:
+    """`name`, or with -2, -3 ... behind it where reports of the same second are."""
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(folder / each for each in names if not (folder / f"{each}.json").exists())
 
 
 def _save_rollouts(subject: Subject, run: RunPaths, trajectories: list[Trajectory]) -> list[Path]:

@@ -38,7 +38,7 @@ def evaluate(
     suite: Annotated[Suite | None, typer.Option(help="A set of instructions to evaluate.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Instructions drawn by suite 'instructions'.")] = 50,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes per instruction.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of worlds and actions.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of worlds and actions.")] = 0,
     device: Annotated[options.Device, typer.Option(help="Where the networks run.")] = "auto",
     greedy: Annotated[bool, typer.Option("--greedy", help="Take the likeliest action instead of sampling.")] = False,
     no_random: Annotated[bool, typer.Option("--no-random", help="Leave out the random policy beside.")] = False,
@@ -52,10 +52,11 @@ def evaluate(
     """Evaluate a checkpoint: amago eval --checkpoint RUN."""
     if suite and goals:
         raise AmagoError("give --suite or --goals, not both")
+    instructions = evaluation.parse_goals(goals or [])  # before torch and the checkpoint, which take seconds
     display = choose_display(sys.stderr)
     display.note(f"loading checkpoint {checkpoint} ...")
     subject = evaluation.find_subject(runs_dir, checkpoint)
-    tasks = evaluation.choose_tasks(subject.config, goals or [], suite, count, seed)
+    tasks = evaluation.choose_tasks(subject.config, instructions, suite, count, seed)
     settings = evaluation.Settings(episodes, seed, device, greedy, beside_random=not no_random)
     with stop_on_signals(display.note, "stopping: reporting the finished episodes") as stop:
         report, trajectories = evaluation.run(subject, tasks, settings, display, stop.event)

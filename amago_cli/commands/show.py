@@ -103,8 +103,15 @@ def _checkpoints(paths: RunPaths) -> dict[int, list[str]]:
     steps = sorted(int(path.name) for path in paths.checkpoints.glob("*") if path.name.isdecimal())
     marks: dict[int, list[str]] = {step: [] for step in steps}
     for name in ("latest", "best"):
-        pointer = paths.pointer(name)
-        step = pointer.read_text("utf-8").strip() if pointer.is_file() else ""
+        step = _pointed(paths.pointer(name))
         if step.isdecimal() and int(step) in marks:
             marks[int(step)].append(name)
     return marks
+
+
+def _pointed(pointer: Path) -> str:
+    """What a pointer holds; nothing when it is missing or damaged."""
+    try:
+        return pointer.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -117,6 +117,23 @@ def test_bad_input(amago: Amago, checkpoint: Path, evaluation: Any, arguments: t
     assert not evaluation.calls
 
 
+def test_goals_are_understood_before_the_checkpoint_is_looked_for(amago: Amago) -> None:
+    result = amago("eval", "--checkpoint", "nobody", "--goals", "eat cw")
+    assert result.code == 2
+    assert result.err.startswith('amago: unknown word "cw"')
+
+
+def test_reports_of_the_same_second_are_all_kept(
+    amago: Amago, checkpoint: Path, evaluation: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.strftime", lambda form: "20300102-030405")
+    for _ in range(3):
+        amago("eval", "--checkpoint", "a", "--no-random")
+    base = "eval-1000-wanted-20300102-030405"
+    names = {path.name for path in (checkpoint.parents[1] / "reports").glob("*.md")}
+    assert names == {f"{base}.md", f"{base}-2.md", f"{base}-3.md"}
+
+
 def test_a_threshold_that_is_met(amago: Amago, checkpoint: Path, evaluation: Any) -> None:
     assert amago("eval", "--checkpoint", "a", "--fail-under", "1.0").code == 0
 

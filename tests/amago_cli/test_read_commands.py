@@ -61,6 +61,21 @@ def test_show_tells_what_was_changed(amago: Amago) -> None:
     )
 
 
+def test_show_ignores_a_damaged_pointer(amago: Amago) -> None:
+    make_run("a")
+    checkpoints = Path("runs/a/checkpoints")
+    (checkpoints / "10").mkdir(parents=True)
+    (checkpoints / "latest").write_bytes(b"\xff\xfe\x00")
+    (checkpoints / "best").write_text("10\n")
+    assert json.loads(amago("show", "a", "--json").out)["checkpoints"] == {"10": ["best"]}
+
+
+def test_a_file_is_no_directory_of_runs(amago: Amago) -> None:
+    Path("file").write_text("")
+    result = amago("runs", "--runs-dir", "file")
+    assert (result.code, result.err) == (2, "amago: file is not a directory; give the directory of the runs\n")
+
+
 def test_show_suggests_a_run(amago: Amago) -> None:
     make_run("calm-otter-7")
     result = amago("show", "calm-oter-7")
