@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import textwrap
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
@@ -84,8 +85,10 @@ class PlainDisplay:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except OSError:  # the terminal or the pipe is gone, the run is not
+        except OSError as error:  # the terminal or the pipe is gone, the run is not
             self._stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+            with suppress(OSError):  # stderr may be gone with it
+                remark(f"amago: cannot write further reports: {error.strerror or error}")
 
 
 class LiveDisplay(PlainDisplay):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -143,3 +144,15 @@ def test_small_texts() -> None:
     assert [size(b) for b in (512, 1500, 2_000_000, 24e9)] == ["512 B", "1.5 kB", "2.0 MB", "24.0 GB"]
     assert [count(1, "run"), count(1200, "run")] == ["1 run", "1,200 runs"]
     assert table(["a", "name"], [["10", "x"], ["2", ""]]) == "a   name\n10  x\n2"
+
+
+class FullDisk(io.StringIO):
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_told_once_and_stops_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    display = choose_display(FullDisk())
+    display.note("one")
+    display.note("two")
+    assert capsys.readouterr().err == "amago: cannot write further reports: No space left on device\n"
