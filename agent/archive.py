@@ -12,7 +12,7 @@ import numpy as np
 
 from agent.config import Config, RelabelMode
 from agent.envs.base import EnvSpec
-from agent.goals.grammar import parse_instruction
+from agent.goals.grammar import wanted_instruction
 from agent.goals.vocabulary import NUM_GOALS
 from agent.relabel import GoalStatistics
 from agent.replay import Replay, SequenceArrays
@@ -26,7 +26,7 @@ class Archive:
     """Keeps every rollout on disk and the newest in memory; `recent` tells how successful they are."""
 
     def __init__(self, config: Config, paths: RunPaths, spec: EnvSpec) -> None:
-        self.recent = RecentRollouts(parse_instruction(config.task.goals) if config.task.goals else ())
+        self.recent = RecentRollouts(wanted_instruction(config.task.goals))
         self._replay = Replay(config.replay.max_steps, config.model.context, spec.max_instruction)
         self._statistics = GoalStatistics(NUM_GOALS)
         self._mode: RelabelMode = config.replay.relabel

@@ -12,7 +12,7 @@ from agent.config import Config
 from agent.device import resolve_device
 from agent.envs.exploration import ExplorationSchedule
 from agent.envs.vector import VectorEnv
-from agent.goals.grammar import parse_instruction
+from agent.goals.grammar import wanted_instruction
 from agent.goals.sampling import InstructionSampler
 from agent.interface import interface_of
 from agent.nets.model import ActingModel
@@ -26,7 +26,7 @@ class TrainingCollector:
     """Environments, policy, tasks and exploration as the configuration wants them, with their counters."""
 
     def __init__(self, config: Config, state: dict[str, Any] | None) -> None:
-        wanted = parse_instruction(config.task.goals) if config.task.goals else None
+        wanted = wanted_instruction(config.task.goals)
         make_env = ENVIRONMENTS[config.env.name].factory(config.env)
         collect = config.collect
         self.envs = VectorEnv(make_env, collect.actors, collect.workers, collect.worker_timeout)

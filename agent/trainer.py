@@ -227,13 +227,16 @@ class Trainer:
         experience, finished = self._experience.snapshot()
         self._take(finished)
         self._archive.seal()
-        model, score = self._learner.model, self._archive.recent.score
+        score = self._archive.recent.score
+        is_best = score is not None and score > self._best_score
+        if score is not None:
+            self._best_score = max(self._best_score, score)
         state = {
             "experience": experience,
             "archive": self._archive.snapshot(),
             "rng": self._rng.bit_generator.state,
             "free_steps": self._pace.free_steps,
-            "best_score": max(self._best_score, score if score is not None else -1.0),
+            "best_score": self._best_score,
         }
         meta = {
             "step": experience["collector"]["step"],
@@ -248,10 +251,9 @@ class Trainer:
                 "python": platform.python_version(),
             },
         }
-        weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+        weights = {name: tensor.contiguous() for name, tensor in self._learner.model.state_dict().items()}
         path = checkpoints.save(self.paths, Checkpoint(weights, self._learner.state(), state, meta))
-        if score is not None and score > self._best_score:
-            self._best_score = score
+        if is_best:
             checkpoints.point(self.paths, "best", path)
         checkpoints.prune(self.paths, self.config.run.keep_checkpoints)
         self._saved_at = self._clock.elapsed

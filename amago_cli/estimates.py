@@ -61,7 +61,8 @@ def _num_parameters(config: Config, spec: EnvSpec) -> int:
 
     from agent.forward import build_model
     from agent.interface import interface_of
+    from agent.nets.model import num_parameters
 
     torch.set_num_threads(1)  # the matrices are small: more would only wait for each other
     model = build_model(interface_of(spec), config)
-    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+    return num_parameters(model.parameters())

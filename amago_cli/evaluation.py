@@ -85,13 +85,13 @@ def choose_tasks(config: Config, goals: list[Instruction], suite: str | None, co
     """The goals given, else the suite, else what the run was trained for, else fresh draws."""
     import numpy as np
 
-    from agent.goals.grammar import parse_instruction
+    from agent.goals.grammar import wanted_instruction
     from agent.goals.suites import SUITES
 
     if goals:
         return Tasks("goals", goals)
-    if suite is None and config.task.goals.strip():
-        wanted = parse_instruction(config.task.goals)
+    wanted = wanted_instruction(config.task.goals)
+    if suite is None and wanted:
         return Tasks("wanted", _distinct([wanted, *((goal,) for goal in wanted)]))
     name = suite or "instructions"
     return Tasks(name, _distinct(SUITES[name](np.random.default_rng(seed), count)))

@@ -54,13 +54,14 @@ def resume(config: Config, paths: RunPaths, display: Display) -> None:
 def describe_task(config: Config) -> str:
     """What will be trained, as understood. AmagoError for an unknown environment or goal."""
     from agent.catalog import ENVIRONMENTS
-    from agent.goals.grammar import parse_instruction
+    from agent.goals.grammar import wanted_instruction
     from agent.goals.vocabulary import GOALS
 
     check_name("environment", config.env.name, ENVIRONMENTS, "amago envs")
-    if not config.task.goals.strip():
+    instruction = wanted_instruction(config.task.goals)
+    if not instruction:
         return f"{config.env.name}, no goals given: instructions are drawn from all goals"
-    names = [GOALS[goal].name for goal in parse_instruction(config.task.goals)]
+    names = [GOALS[goal].name for goal in instruction]
     wanted = ", ".join(f"{number}. {name}" for number, name in enumerate(names, 1))
     share = f"{config.task.wanted_share:.0%}"
     return f"{config.env.name}, goals in this order: {wanted} (in {share} of the rollouts)"

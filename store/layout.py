@@ -1,6 +1,6 @@
 """Every path of a run directory, and the version of what the files contain.
 
-    runs/<name>/ config.json · status.json · run.lock · train.log
+    runs/<name>/ config.json · status.json · run.lock
                  rollouts/{train,eval}/000001.h5 · metrics/0001.h5
                  checkpoints/<step>/ · checkpoints/{latest,best} · reports/
 
@@ -41,10 +41,6 @@ class RunPaths:
     @property
     def lock(self) -> Path:
         return self.root / "run.lock"
-
-    @property
-    def log(self) -> Path:
-        return self.root / "train.log"
 
     @property
     def reports(self) -> Path:

@@ -43,6 +43,11 @@ class GoalError(AmagoError):
     """An instruction that cannot be understood; the message names the words at fault."""
 
 
+def wanted_instruction(text: str) -> tuple[int, ...]:
+    """Goal ids of the instruction that a configuration wants, () where it leaves the text blank."""
+    return parse_instruction(text) if text.strip() else ()
+
+
 def parse_instruction(text: str) -> tuple[int, ...]:
     """Goal ids of an instruction of 1 to MAX_SUBGOALS subgoals; GoalError if it has no clear reading.
 

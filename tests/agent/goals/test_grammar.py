@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.goals.grammar import GoalError, format_instruction, parse_instruction
-from agent.goals.vocabulary import GOALS, NUM_GOALS
+from agent.goals.grammar import GoalError, format_instruction, parse_instruction, wanted_instruction
+from agent.goals.vocabulary import GOALS, NUM_GOALS, goal_id
 
 
 def names(text: str) -> list[str]:
@@ -118,3 +118,8 @@ def test_messages_repeat_only_the_beginning_of_a_long_text():
         parse_instruction("z" * 1000)
     assert f'"{"z" * 57}..."' in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(("text", "expected"), [("", ()), (" \t", ()), ("collect wood", (goal_id("collect wood"),))])
+def test_a_configuration_may_want_nothing(text, expected):
+    assert wanted_instruction(text) == expected
