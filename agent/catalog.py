@@ -4,28 +4,100 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import gymnasium
 
-    from agent.config import EnvConfig
+    from agent.env_config import (
+        CrafterConfig,
+        DeliveryConfig,
+        EnvConfig,
+        FrozenLakeConfig,
+        GymConfig,
+        HalfCheetahConfig,
+        KeyDoorConfig,
+        MazeConfig,
+        TMazeConfig,
+    )
+
+MakeEnv = Callable[[], "gymnasium.Env"]
+"""Makes one environment, in any process: picklable."""
 
 
 class Environment(NamedTuple):
     """One line of the table."""
 
     description: str
-    factory: Callable[[EnvConfig], Callable[[], gymnasium.Env]]
-    """From the configuration to a picklable function that makes the environment in any process."""
+    attempt: Callable[[Any], MakeEnv]
+    """From the `env` section of the configuration to what makes an environment of one attempt."""
 
 
-def _crafter(config: EnvConfig) -> Callable[[], gymnasium.Env]:
+def make_env(config: EnvConfig) -> MakeEnv:
+    """What makes the environment that `config` describes, with several attempts at a task if it says so."""
+    make_attempt = ENVIRONMENTS[config.name].attempt(config)
+    if config.attempts == 1 and config.horizon is None:
+        return make_attempt
+    from agent.envs.trial import make_trial
+
+    return partial(make_trial, make_attempt, config.attempts, config.horizon)
+
+
+def _crafter(config: CrafterConfig) -> MakeEnv:
     from agent.envs.crafter.env import make_crafter
 
     return partial(make_crafter, config.engine, config.observation, config.max_steps)
 
 
+def _tmaze(config: TMazeConfig) -> MakeEnv:
+    from agent.envs.tmaze import TMazeEnv
+
+    return partial(TMazeEnv, config.max_steps, active=config.active)
+
+
+def _key_door(config: KeyDoorConfig) -> MakeEnv:
+    from agent.envs.key_door import KeyDoorEnv
+
+    return partial(KeyDoorEnv, config.size, config.max_steps, dark=config.dark)
+
+
+def _frozen_lake(config: FrozenLakeConfig) -> MakeEnv:
+    from agent.envs.frozen_lake import FrozenLakeEnv
+
+    return partial(FrozenLakeEnv, config.size, config.max_steps, shuffle_actions=config.shuffle_actions)
+
+
+def _delivery(config: DeliveryConfig) -> MakeEnv:
+    from agent.envs.delivery import DeliveryEnv
+
+    return partial(DeliveryEnv, config.length, config.num_forks, config.num_packages)
+
+
+def _maze(config: MazeConfig) -> MakeEnv:
+    from agent.envs.maze import MazeEnv
+
+    return partial(MazeEnv, config.size, config.num_goals, config.max_steps)
+
+
+def _half_cheetah(config: HalfCheetahConfig) -> MakeEnv:
+    from agent.envs.half_cheetah import HalfCheetahVelocityEnv
+
+    return partial(HalfCheetahVelocityEnv, config.max_steps)
+
+
+def _gym(config: GymConfig) -> MakeEnv:
+    from agent.envs.gym import GymEnv
+
+    return partial(GymEnv, config.id, config.max_steps)
+
+
 ENVIRONMENTS = {
     "crafter": Environment("Crafter with instructions of up to five goals out of 191", _crafter),
+    "tmaze": Environment("T-Maze: remember a sign along a corridor of any length, then turn", _tmaze),
+    "dark-key-door": Environment("a dark room: find the key, then the door, again and again", _key_door),
+    "frozen-lake": Environment("several attempts to cross an unknown frozen lake", _frozen_lake),
+    "delivery": Environment("package delivery: a road with forks and addresses to remember", _delivery),
+    "maze": Environment("an unknown maze: reach up to three places in the order asked for", _maze),
+    "half-cheetah": Environment("half-cheetah at a velocity nobody tells; needs amago[mujoco]", _half_cheetah),
+    "gym": Environment("any Gymnasium environment: --id CartPole-v1", _gym),
 }

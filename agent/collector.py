@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.catalog import ENVIRONMENTS
+from agent.catalog import make_env
 from agent.config import Config
 from agent.device import resolve_device
 from agent.envs.exploration import ExplorationSchedule
@@ -27,9 +27,9 @@ class TrainingCollector:
 
     def __init__(self, config: Config, state: dict[str, Any] | None) -> None:
         wanted = wanted_instruction(config.task.goals)
-        make_env = ENVIRONMENTS[config.env.name].factory(config.env)
+        make = make_env(config.env)
         collect = config.collect
-        self.envs = VectorEnv(make_env, collect.actors, collect.workers, collect.worker_timeout)
+        self.envs = VectorEnv(make, collect.actors, collect.workers, collect.worker_timeout)
         spec = self.envs.spec
         model = ActingModel(interface_of(spec), config).to(resolve_device(config.run.device))
         self.policy = Policy(model, collect.actors, config.model.context)

@@ -5,44 +5,20 @@ Knows every field, its range and its meaning. Does not know presets (`agent.pres
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from agent.env_config import CrafterConfig, EnvConfig
+from agent.section import NonNegative, Positive, Section
 from store.errors import AmagoError
 
-Positive = Annotated[int, Field(gt=0)]
-NonNegative = Annotated[int, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]  # what NumPy, torch and the files hold
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Discount = Annotated[float, Field(gt=0.0, lt=1.0)]
 Weight = Annotated[float, Field(ge=0.0)]
 
 RelabelMode = Literal["none", "some", "all", "all_or_nothing"]
-
-
-class Section(BaseModel):
-    """Base of every section: immutable, no unknown keys, no NaN or infinity, no truth value for a number."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _truth_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
-            raise ValueError("Input cannot be true or false")
-        return value
-
-
-class EnvConfig(Section):
-    """Which environment is played, and what the agent sees of it."""
-
-    name: str = Field(default="crafter", description="environment, one of `amago envs`")
-    engine: Literal["fast", "package"] = Field(
-        default="fast", description="Crafter core: our compiled one, or the crafter package itself"
-    )
-    observation: Literal["symbolic", "crop", "pixels"] = Field(default="symbolic", description="what the agent sees")
-    max_steps: Positive = Field(default=2500, description="time limit of an attempt, in steps")
 
 
 class TaskConfig(Section):
@@ -61,15 +37,21 @@ class TaskConfig(Section):
 class ModelConfig(Section):
     """Sizes of the networks."""
 
+    memory: Literal["transformer", "gru", "none"] = Field(
+        default="transformer", description="sequence model: what carries the past ('none': every step by itself)"
+    )
     context: Annotated[int, Field(ge=2)] = Field(default=64, description="steps the agent remembers and trains on")
     d_model: Positive = Field(default=96, description="width of the sequence model")
-    num_layers: Positive = Field(default=2, description="Transformer layers")
+    num_layers: Positive = Field(default=2, description="layers of the sequence model")
     num_heads: Positive = Field(default=4, description="attention heads")
     d_ff: Positive = Field(default=256, description="width of the Transformer's feed-forward layers")
     d_token: Positive = Field(default=8, description="width of the embeddings of grid cells and goal words")
     d_encoder: Positive = Field(default=192, description="width of the time step encoder")
     num_critics: Annotated[int, Field(ge=2)] = Field(default=4, description="critics in the ensemble")
     d_head: Positive = Field(default=128, description="width of the hidden layers of actor and critics")
+    continuous: Literal["gaussian", "mixture", "beta"] = Field(
+        default="gaussian", description="distribution of continuous actions: tanh-Gaussian, a mixture of five, or Beta"
+    )
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> ModelConfig:
@@ -94,10 +76,22 @@ class LossConfig(Section):
     critic_weight: Weight = Field(default=10.0, description="weight of the critic loss")
     policy_gradient_weight: Weight = Field(default=1.0, description="weight of the dependent actor's -Q term")
     cloning_weight: Weight = Field(default=0.1, description="weight of filtered behaviour cloning beside the -Q term")
+    advantage_filter: Literal["binary", "exp"] = Field(
+        default="binary", description="what advantages make of cloning: keep or drop a step, or weigh it by exp(A / T)"
+    )
+    advantage_temperature: Annotated[float, Field(gt=0)] = Field(
+        default=1.0, description="T of the filter 'exp', in the unit of the scaled returns"
+    )
+    action_samples: Annotated[int, Field(ge=2)] = Field(
+        default=4, description="actions drawn for each expectation over the policy, where it cannot be summed exactly"
+    )
     target_subset: Positive = Field(default=2, description="critics drawn for each TD target")
     num_steps: Positive = Field(default=5, description="steps of the returns that make TD targets (n-step)")
     target_tau: Annotated[float, Field(gt=0, le=1)] = Field(default=0.01, description="step of the target networks")
     num_bins: Annotated[int, Field(ge=2)] = Field(default=64, description="value bins of the independent critic")
+    value_labels: Literal["two_hot", "hl_gauss"] = Field(
+        default="two_hot", description="labels of the independent critic: two bins, or a Gaussian over several"
+    )
     value_min: float = Field(default=-1.0, description="lowest scaled return of the value bins")
     value_max: float = Field(default=60.0, description="highest scaled return of the value bins")
     value_symlog: bool = Field(default=True, description="space the value bins evenly in symlog, not in the return")
@@ -121,6 +115,9 @@ class OptimizerConfig(Section):
     warmup_updates: NonNegative = Field(default=200, description="updates of linear warm-up")
     clip_norm: Annotated[float, Field(gt=0)] = Field(default=1.0, description="bound of the gradient's global norm")
     batch_size: Positive = Field(default=24, description="sequences per update")
+    micro_batches: Positive = Field(
+        default=1, description="parts in which a batch passes through the networks, to save memory"
+    )
     bf16: bool = Field(default=False, description="bfloat16 autocast in the networks")
 
 
@@ -179,7 +176,7 @@ class RunSettings(Section):
 class Config(Section):
     """Everything a run needs to be repeated."""
 
-    env: EnvConfig = EnvConfig()
+    env: EnvConfig = CrafterConfig()
     task: TaskConfig = TaskConfig()
     model: ModelConfig = ModelConfig()
     loss: LossConfig = LossConfig()
@@ -193,6 +190,8 @@ class Config(Section):
     def _subset_fits_ensemble(self) -> Config:
         if self.loss.target_subset > self.model.num_critics:
             raise ValueError("loss.target_subset cannot exceed model.num_critics")
+        if self.optimizer.micro_batches > self.optimizer.batch_size:
+            raise ValueError("optimizer.micro_batches cannot exceed optimizer.batch_size")
         return self
 
 
@@ -209,22 +208,34 @@ def from_mapping(mapping: dict[str, Any]) -> Config:
 
 
 def override(config: Config, changes: dict[str, Any]) -> Config:
-    """A copy of `config` with dotted keys replaced, for example `{"optimizer.batch_size": 8}`."""
+    """A copy of `config` with dotted keys replaced, for example `{"optimizer.batch_size": 8}`.
+
+    Another `env.name` brings that environment's own fields with their defaults.
+    """
     mapping = config.model_dump()
+    name = changes.get("env.name", config.env.name)
+    if name != config.env.name:
+        mapping["env"] = _environment(name)
     for key, value in changes.items():
         section, _, field = key.partition(".")
         if section not in mapping or field not in mapping[section]:
-            raise ConfigError(f"unknown configuration key '{key}'{suggestion(key)}; see `amago train --show-config`")
+            hint = _belongs_elsewhere(key, name) or suggestion(key)
+            raise ConfigError(f"unknown configuration key '{key}'{hint}; see `amago train --show-config`")
         mapping[section][field] = value
     return from_mapping(mapping)
 
 
-def keys() -> dict[str, str]:
-    """Every dotted key with its description, in the order of the sections."""
+def environment_names() -> list[str]:
+    """What `env.name` can be."""
+    return list(_environment_sections())
+
+
+def keys(config: Config) -> dict[str, str]:
+    """Every dotted key of `config` with its description, in the order of the sections."""
     return {
         f"{section}.{name}": field.description or ""
-        for section, part in Config.model_fields.items()
-        for name, field in part.annotation.model_fields.items()  # type: ignore[union-attr]
+        for section in Config.model_fields
+        for name, field in type(getattr(config, section)).model_fields.items()
     }
 
 
@@ -232,11 +243,42 @@ def suggestion(key: str) -> str:
     """' (did you mean ...?)' for a mistyped key, or nothing when no key comes near."""
     import difflib
 
-    known, field = list(keys()), key.rpartition(".")[2]
+    known, field = _known_keys(), key.rpartition(".")[2]
     near = [k for k in known if "_" in k and field == _initials(k)]
     near = near or difflib.get_close_matches(key, known, n=1, cutoff=0.6)
     near = near or [k for k in known if k.split(".")[1] == field]
     return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def _environment_sections() -> dict[str, type[Section]]:
+    """The classes of the `env` section by environment."""
+    sections = get_args(get_args(EnvConfig)[0])
+    return {get_args(section.model_fields["name"].annotation)[0]: section for section in sections}
+
+
+def _environment(name: str) -> dict[str, Any]:
+    """The `env` section of another environment, with its defaults."""
+    sections = _environment_sections()
+    if name not in sections:
+        raise ConfigError(f"env.name: there is no environment '{name}', only {', '.join(sections)}")
+    return sections[name].model_validate({"name": name}).model_dump()
+
+
+def _belongs_elsewhere(key: str, name: str) -> str:
+    """' (a field of ...)' for a field that other environments have and `name` does not."""
+    section, _, field = key.partition(".")
+    owners = [other for other, fields in _environment_sections().items() if field in fields.model_fields]
+    return f" ({name} has no such field; {', '.join(owners)} has)" if section == "env" and owners else ""
+
+
+def _known_keys() -> list[str]:
+    """The keys of every section, and of the `env` section of every environment."""
+    others = [f"{section}.{name}" for section, part in Config().model_dump().items() for name in part]
+    return list(
+        dict.fromkeys(
+            [f"env.{name}" for section in _environment_sections().values() for name in section.model_fields] + others
+        )
+    )
 
 
 def _initials(key: str) -> str:
@@ -247,7 +289,10 @@ def _initials(key: str) -> str:
 def _explain(error: ValidationError) -> str:
     lines = []
     for item in error.errors():
-        key = ".".join(str(part) for part in item["loc"])
+        section, *path = item["loc"] or ("",)
+        if section == "env" and path and path[0] in environment_names():
+            path = path[1:]  # which of the classes it was: not a part of the key
+        key = ".".join(str(part) for part in (section, *path))
         if item["type"] == "extra_forbidden":
             lines.append(f"unknown configuration key '{key}'{suggestion(key)}")
         else:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from agent.catalog import ENVIRONMENTS
+from agent.catalog import make_env
 from agent.checkpoint import load_model
 from agent.config import Config
 from agent.device import resolve_device
@@ -48,9 +48,9 @@ def evaluate(
     """
     torch.set_num_threads(1)  # one step of a few actors is too small a job to share
     total = len(instructions) * episodes
-    make_env = ENVIRONMENTS[config.env.name].factory(config.env)
+    make = make_env(config.env)
     actors = min(config.collect.actors, total)
-    with VectorEnv(make_env, actors, config.collect.workers, config.collect.worker_timeout) as envs:
+    with VectorEnv(make, actors, config.collect.workers, config.collect.worker_timeout) as envs:
         policy = _policy(checkpoint, envs.spec, actors, device)
         tasks = EvaluationTasks(instructions, episodes, seed)
         collector = Collector(envs, policy, tasks, greedy=greedy, retry_lost=True)

@@ -20,7 +20,7 @@ import torch
 
 from agent import checkpoint as checkpoints
 from agent.archive import Archive
-from agent.catalog import ENVIRONMENTS
+from agent.catalog import make_env
 from agent.checkpoint import Checkpoint
 from agent.clock import Clock
 from agent.collate import as_batch
@@ -280,7 +280,7 @@ class Trainer:
 
 def _environment_spec(config: Config) -> EnvSpec:
     """What the environment says of itself. Playing it here once compiles it for the processes that come."""
-    env = ENVIRONMENTS[config.env.name].factory(config.env)()
+    env = make_env(config.env)()
     env.reset(seed=0)
     env.step(env.action_space.sample())
     env.close()

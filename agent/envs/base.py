@@ -1,8 +1,16 @@
 """What every environment is asked to play, and what it says about itself.
 
-An environment of ours is a `gymnasium.Env` with the attributes `name`, `max_steps` and `max_instruction` (0
-if it knows no goals). `reset` takes the world's seed and, in its options, an instruction; the info of a step
-may hold `achieved` (goal ids reached by it), `progress` (finished subgoals) and, at the end, `cause`.
+An environment of ours is a `gymnasium.Env` with these attributes:
+
+    name              str
+    max_steps         int, time limit of one rollout
+    max_instruction   int, subgoals of the longest instruction, 0 if it knows no goals
+    vocabulary        str, which goals it knows (`agent.goals`), "" if none
+    success_return    float or None, the return from which on an attempt counts as a success
+
+`reset` takes the world's seed and, in its options, an `instruction` and the number of the `attempt` at this task. The
+task is a function of the seed alone. The info of a step may hold `achieved` (goal ids reached by it), `progress`
+(finished subgoals), `is_first` (the observation begins a new attempt) and, at the end, `cause`.
 """
 
 from dataclasses import dataclass
@@ -16,10 +24,12 @@ from agent.envs.spaces import space_from_json, space_to_json
 MAX_SEED = 2**31 - 1
 """World seeds lie in 0 <= seed < MAX_SEED."""
 
+_ATTRIBUTES = ("name", "max_steps", "max_instruction", "vocabulary", "success_return")
+
 
 @dataclass(frozen=True)
 class Task:
-    """One attempt to play: a world, and an instruction in it (empty: free play)."""
+    """What one rollout plays: a world, and an instruction in it (empty: free play)."""
 
     seed: int
     instruction: tuple[int, ...] = ()
@@ -36,6 +46,8 @@ class EnvSpec:
     action_space: gymnasium.Space
     max_steps: int
     max_instruction: int
+    vocabulary: str
+    success_return: float | None
 
     @property
     def goals(self) -> bool:
@@ -45,10 +57,8 @@ class EnvSpec:
     @classmethod
     def from_env(cls, env: gymnasium.Env) -> "EnvSpec":
         """The spec of an environment that keeps the conventions of this module."""
-        name, max_steps, max_instruction = (
-            env.get_wrapper_attr(attribute) for attribute in ("name", "max_steps", "max_instruction")
-        )
-        return cls(name, env.observation_space, env.action_space, max_steps, max_instruction)
+        said = {attribute: env.get_wrapper_attr(attribute) for attribute in _ATTRIBUTES}
+        return cls(observation_space=env.observation_space, action_space=env.action_space, **said)
 
     def to_json(self) -> dict[str, Any]:
         """The spec in JSON's own types."""

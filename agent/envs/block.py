@@ -60,6 +60,7 @@ class EnvBlock:
         arrays.rewards[row] = reward
         arrays.terminated[row] = terminated
         arrays.truncated[row] = truncated
+        arrays.is_first[row] = info.get("is_first", False)
         arrays.progress[row] = info.get("progress", 0)
         achieved = info.get("achieved", ())
         assert len(achieved) <= MAX_ACHIEVED, achieved

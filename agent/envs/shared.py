@@ -33,6 +33,8 @@ class StepArrays:
     """(N,) bool."""
     truncated: np.ndarray
     """(N,) bool."""
+    is_first: np.ndarray
+    """(N,) bool, whether the observation begins a new attempt."""
     progress: np.ndarray
     """(N,) uint8, finished subgoals."""
     achieved: np.ndarray
@@ -76,6 +78,7 @@ def _fields(spec: EnvSpec, num_envs: int) -> dict[str, tuple[np.dtype, tuple[int
         "rewards": (np.float32, ()),
         "terminated": (np.bool_, ()),
         "truncated": (np.bool_, ()),
+        "is_first": (np.bool_, ()),
         "progress": (np.uint8, ()),
         "achieved": (np.int16, (MAX_ACHIEVED,)),
         "num_achieved": (np.uint8, ()),

@@ -63,6 +63,8 @@ class VectorEnv:
         """(N,) bool, ended by the task or by death."""
         self.truncated = arrays.truncated
         """(N,) bool, ended by the time limit."""
+        self.is_first = arrays.is_first
+        """(N,) bool, the observation begins a new attempt at the same task."""
         self.progress = arrays.progress
         """(N,) uint8, finished subgoals."""
         self.achieved: list[tuple[int, ...]] = [()] * self.num_envs
@@ -160,7 +162,14 @@ class VectorEnv:
         """Mark environments as lost and empty their rows."""
         part, arrays = slice(rows.start, rows.stop), self._arrays
         self.lost[part], self.playing[part] = True, False
-        for array in (arrays.terminated, arrays.truncated, arrays.num_achieved, arrays.rewards, arrays.busy):
+        for array in (
+            arrays.terminated,
+            arrays.truncated,
+            arrays.is_first,
+            arrays.num_achieved,
+            arrays.rewards,
+            arrays.busy,
+        ):
             array[part] = 0
 
     def _describe(self, rows: range, failure: str) -> str:

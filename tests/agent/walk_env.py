@@ -22,6 +22,8 @@ class WalkEnv(gymnasium.Env):
 
     name = "walk"
     max_instruction = 2
+    vocabulary = "crafter"
+    success_return = None
 
     def __init__(self, max_steps: int = 14):
         self.max_steps = max_steps

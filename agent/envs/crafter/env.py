@@ -31,6 +31,8 @@ class CrafterEnv(gymnasium.Env):
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own convention)
     name = "crafter"
     max_instruction = MAX_SUBGOALS
+    vocabulary = "crafter"
+    success_return = None
 
     def __init__(self, engine: Engine, observation: str = "symbolic", max_steps: int = 2500):
         self.engine = engine
