@@ -35,9 +35,11 @@ class Progress:
     elapsed: float  # seconds of training, all lifetimes together
     remaining: float | None  # seconds, None without a budget
     fraction: float | None  # of the budget, None without one
-    success: Tally  # instructions completed among the recent training rollouts
+    success: Tally | None  # recent training rollouts that succeeded, None where the environment knows no success
     wanted: Tally | None = None  # the wanted instruction among its recent rollouts
     subgoals: tuple[tuple[str, Tally], ...] = ()  # each subgoal of the wanted instruction, in order
+    mean_return: float | None = None  # of the recent training rollouts, None before the first
+    attempts: tuple[float, float] | None = None  # mean return of first and last attempt, where rollouts have several
     losses: dict[str, float] = field(default_factory=dict)
 
 

@@ -1,4 +1,5 @@
-"""Success among the most recent training rollouts: what progress reports and the choice of the best checkpoint rest on.
+"""Success and return of the most recent training rollouts: what progress reports and the choice of the best checkpoint
+rest on.
 
 Knows trajectories only. Exploration noise is part of what it counts: evaluations tell what the agent can do without.
 """
@@ -10,35 +11,61 @@ from typing import Any
 
 import numpy as np
 
+from agent.envs.base import EnvSpec
 from agent.goals.vocabulary import ACHIEVEMENTS, GOALS, achievement_goal
 from agent.progress import Tally
-from store.trajectory import Trajectory
+from store.trajectory import Attempt, Trajectory
 
 WINDOW = 200  # rollouts
+_TOLERANCE = 1e-6  # rewards are summed in floating point
+
+
+def succeeded(spec: EnvSpec, attempt: Attempt, num_subgoals: int) -> bool | None:
+    """Whether an attempt at an instruction of so many subgoals, or at none, was a success; None where nothing tells."""
+    if num_subgoals:
+        return attempt.progress == num_subgoals
+    if spec.goals or spec.success_return is None:
+        return None
+    return attempt.ret >= spec.success_return - _TOLERANCE
+
+
+def has_success(spec: EnvSpec) -> bool:
+    """Whether the environment tells success from failure."""
+    return spec.goals or spec.success_return is not None
 
 
 class RecentRollouts:
     """The last `WINDOW` rollouts, and separately the last `WINDOW` that carried the wanted instruction."""
 
-    def __init__(self, wanted: tuple[int, ...]) -> None:
+    def __init__(self, wanted: tuple[int, ...], spec: EnvSpec) -> None:
         self._wanted = wanted
+        self._spec = spec
         self.count = 0  # rollouts finished in all
         self._shares: deque[float] = deque(maxlen=WINDOW)  # of each rollout's instruction, 0..1
         self._progress: deque[int] = deque(maxlen=WINDOW)  # subgoals finished of the wanted instruction
+        self._successes: deque[bool] = deque(maxlen=WINDOW)  # of the last attempts
+        self._returns: deque[float] = deque(maxlen=WINDOW)
+        self._ends: deque[tuple[float, float]] = deque(maxlen=WINDOW)  # returns of first and last attempt, if several
 
     def add(self, trajectory: Trajectory) -> None:
         """Take in a finished rollout."""
         self.count += 1
-        finished = int(trajectory.progress[-1])
-        if len(trajectory.instruction):
-            self._shares.append(finished / len(trajectory.instruction))
+        attempts, num_subgoals = trajectory.attempts, len(trajectory.instruction)
+        success = succeeded(self._spec, attempts[-1], num_subgoals)
+        self._returns.append(trajectory.ret)
+        if success is not None:
+            self._successes.append(success)
+        if len(attempts) > 1:
+            self._ends.append((attempts[0].ret, attempts[-1].ret))
+        if num_subgoals:
+            self._shares.append(attempts[-1].progress / num_subgoals)
         if trajectory.info.wanted:
-            self._progress.append(finished)
+            self._progress.append(attempts[-1].progress)
 
     @property
-    def success(self) -> Tally:
-        """Instructions completed."""
-        return Tally(sum(share == 1.0 for share in self._shares), len(self._shares))
+    def success(self) -> Tally | None:
+        """Rollouts whose last attempt succeeded; None if the environment does not tell success from failure."""
+        return Tally(sum(self._successes), len(self._successes)) if has_success(self._spec) else None
 
     @property
     def wanted(self) -> Tally | None:
@@ -51,46 +78,92 @@ class RecentRollouts:
         return tuple((GOALS[goal].name, self._reached(j)) for j, goal in enumerate(self._wanted, 1))
 
     @property
+    def mean_return(self) -> float | None:
+        """Mean return of the rollouts, all their attempts together; None before the first."""
+        return float(np.mean(self._returns)) if self._returns else None
+
+    @property
+    def attempts(self) -> tuple[float, float] | None:
+        """Mean return of the first and of the last attempt of the rollouts that had several; None without any."""
+        if not self._ends:
+            return None
+        first, last = np.mean(self._ends, 0).tolist()
+        return first, last
+
+    @property
     def score(self) -> float | None:
-        """Mean share of the subgoals finished, once the window is full: by this the best checkpoint is chosen."""
-        return float(np.mean(self._shares)) if len(self._shares) == WINDOW else None
+        """By this the best checkpoint is chosen, once the window is full: the mean share of the subgoals finished, or
+        where there are no instructions the mean return."""
+        values = self._shares if self._spec.goals else self._returns
+        return float(np.mean(values)) if len(values) == WINDOW else None
 
     def _reached(self, count: int) -> Tally:
         return Tally(sum(finished >= count for finished in self._progress), len(self._progress))
 
     def snapshot(self) -> dict[str, Any]:
         """Everything, as JSON's own types."""
-        return {"count": self.count, "shares": list(self._shares), "progress": list(self._progress)}
+        return {
+            "count": self.count,
+            "shares": list(self._shares),
+            "progress": list(self._progress),
+            "successes": list(self._successes),
+            "returns": list(self._returns),
+            "ends": [list(ends) for ends in self._ends],
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take over what `snapshot` returned."""
         self.count = state["count"]
         self._shares.extend(state["shares"])
         self._progress.extend(state["progress"])
+        self._successes.extend(state["successes"])
+        self._returns.extend(state["returns"])
+        self._ends.extend((first, last) for first, last in state["ends"])
 
 
-def rollout_metrics(trajectories: list[Trajectory]) -> dict[str, float]:
+def rollout_metrics(trajectories: list[Trajectory], spec: EnvSpec) -> dict[str, float]:
     """Means over some finished rollouts, by metric key; empty without a rollout.
 
-    `rollout/unlocked_<achievement>` is the share of the rollouts that reached an achievement, asked for or not.
+    A rollout succeeds if its last attempt does. `rollout/unlocked_<achievement>` is the share of Crafter's rollouts
+    that reached an achievement, asked for or not.
     """
     if not trajectories:
         return {}
-    metrics = {
-        "rollout/return": float(np.mean([t.ret for t in trajectories])),
-        "rollout/length": float(np.mean([t.length for t in trajectories])),
-        "rollout/epsilon": float(np.mean([t.info.epsilon for t in trajectories])),
-        "rollout/death_ratio": float(np.mean([t.info.cause.startswith("death") for t in trajectories])),
+    values = {
+        "return": [t.ret for t in trajectories],
+        "length": [t.length for t in trajectories],
+        "epsilon": [t.info.epsilon for t in trajectories],
+        **_attempt_values(trajectories, spec),
+        **_goal_values([t for t in trajectories if len(t.instruction)]),
     }
-    asked = [t for t in trajectories if len(t.instruction)]
-    if asked:
-        metrics["rollout/success"] = float(np.mean([t.completed for t in asked]))
-        metrics["rollout/subgoals_ratio"] = float(np.mean([t.progress[-1] / len(t.instruction) for t in asked]))
-        reached = [set(t.events[:, 1].tolist()) for t in asked]
-        for index, name in enumerate(ACHIEVEMENTS):
-            goal = achievement_goal(index)
-            metrics[f"rollout/unlocked_{name}"] = float(np.mean([goal in goals for goals in reached]))
-    wanted = [t for t in asked if t.info.wanted]
-    if wanted:
-        metrics["rollout/wanted_success"] = float(np.mean([t.completed for t in wanted]))
-    return metrics
+    if spec.vocabulary == "crafter":
+        values |= _crafter_values(trajectories)
+    return {f"rollout/{key}": float(np.mean(column)) for key, column in values.items() if column}
+
+
+def _attempt_values(trajectories: list[Trajectory], spec: EnvSpec) -> dict[str, list[Any]]:
+    attempts = [t.attempts for t in trajectories]
+    successes = [succeeded(spec, each[-1], len(t.instruction)) for each, t in zip(attempts, trajectories, strict=True)]
+    several = [each for each in attempts if len(each) > 1]
+    return {
+        "success": [success for success in successes if success is not None],
+        "attempts": [len(each) for each in attempts] if several else [],
+        "first_attempt_return": [each[0].ret for each in several],
+        "last_attempt_return": [each[-1].ret for each in several],
+    }
+
+
+def _goal_values(asked: list[Trajectory]) -> dict[str, list[Any]]:
+    return {
+        "subgoals_ratio": [t.attempts[-1].progress / len(t.instruction) for t in asked],
+        "wanted_success": [t.completed for t in asked if t.info.wanted],
+    }
+
+
+def _crafter_values(trajectories: list[Trajectory]) -> dict[str, list[Any]]:
+    reached = [set(t.events[:, 1].tolist()) for t in trajectories if len(t.instruction)]
+    unlocked = {
+        f"unlocked_{name}": [achievement_goal(index) in goals for goals in reached]
+        for index, name in enumerate(ACHIEVEMENTS)
+    }
+    return {"death_ratio": [t.info.cause.startswith("death") for t in trajectories], **unlocked}

@@ -77,7 +77,7 @@ class Trainer:
         self._archive = Archive(config, paths, self._spec)
         self._rng = np.random.default_rng((config.run.seed, 2))
         self._pace = Pace(config.replay.steps_per_update, 2 * config.collect.publish_every, config.replay.warmup_steps)
-        self._best_score = -1.0
+        self._best_score: float | None = None
         self._fresh: list[Trajectory] = []  # rollouts finished in this cycle
         self._losses: list[dict[str, float]] = []  # of the updates of this cycle
         self._sampling_seconds = 0.0
@@ -180,7 +180,7 @@ class Trainer:
     def _end_cycle(self) -> None:
         """Hand over the weights and log what the cycle brought."""
         self._publish()
-        values = rollout_metrics(self._fresh)
+        values = rollout_metrics(self._fresh, self._spec)
         if self._losses:
             values |= {f"train/{key}": float(np.mean([row[key] for row in self._losses])) for key in self._losses[0]}
             values["system/sampling_seconds"] = self._sampling_seconds
@@ -213,6 +213,8 @@ class Trainer:
                 success=self._archive.recent.success,
                 wanted=self._archive.recent.wanted,
                 subgoals=self._archive.recent.subgoals,
+                mean_return=self._archive.recent.mean_return,
+                attempts=self._archive.recent.attempts,
                 losses=self._losses[-1] if self._losses else {},
             )
         )
@@ -228,9 +230,9 @@ class Trainer:
         self._take(finished)
         self._archive.seal()
         score = self._archive.recent.score
-        is_best = score is not None and score > self._best_score
-        if score is not None:
-            self._best_score = max(self._best_score, score)
+        is_best = score is not None and (self._best_score is None or score > self._best_score)
+        if is_best:
+            self._best_score = score
         state = {
             "experience": experience,
             "archive": self._archive.snapshot(),

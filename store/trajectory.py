@@ -1,4 +1,4 @@
-"""What is stored of one attempt at a task: the fields, their alignment and the checks.
+"""What is stored of one rollout, one or several attempts at the same task: the fields, their alignment, the checks.
 
     observations[t], progress[t] -> actions[t] -> rewards[t], terminated[t], truncated[t] -> observations[t+1]
 
@@ -8,10 +8,12 @@ Previous actions and rewards are made by shifting, never stored twice. This modu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 MAX_TEXT_BYTES = 64
+CUT_SHORT = ("horizon", "worker lost")  # causes that end a rollout in the middle of an attempt
 STORABLE_KINDS = "buif"  # bool, unsigned, signed, floating
 
 
@@ -23,7 +25,7 @@ class TrajectoryInfo:
     seed: int
     actor: int  # index of the environment copy that produced it
     split: str  # "train" or "eval"
-    cause: str  # how it ended: "completed", "death by zombie", "time limit", "worker lost", "interrupted", ...
+    cause: str  # how it ended: "completed", "death by zombie", "time limit", "horizon", "worker lost", ...
     wanted: bool  # the instruction is the one the user asked for, not a sampled one
     policy_update: int  # optimiser steps behind the policy that acted
     step: int  # global step counter when it ended
@@ -31,9 +33,20 @@ class TrajectoryInfo:
     number: int = -1  # running number within its split of the run, -1 before the store gives one
 
 
+class Attempt(NamedTuple):
+    """One attempt of a rollout in figures."""
+
+    length: int  # steps
+    ret: float  # sum of its rewards, that of its last step among them
+    progress: int  # subgoals finished
+
+
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """T steps of one attempt; observations, is_first and progress have one row more: the final state."""
+    """T steps of one rollout; observations, is_first and progress have one row more: the final state.
+
+    A new attempt begins at every `is_first`. Its first observation takes the place of the last attempt's final one.
+    """
 
     observations: dict[str, np.ndarray]  # name -> (T+1, ...)
     actions: np.ndarray  # (T,) or (T, A)
@@ -58,8 +71,29 @@ class Trajectory:
 
     @property
     def completed(self) -> bool:
-        """Every subgoal of the instruction was finished; False without an instruction."""
+        """The last attempt finished every subgoal of the instruction; False without an instruction."""
         return len(self.instruction) > 0 and int(self.progress[-1]) == len(self.instruction)
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The attempts in order, without the last one if the end of the rollout cut it short, unless it is the only one."""
+        starts = [0, *(t for t in np.flatnonzero(self.is_first[:-1]).tolist() if t > 0)]
+        spans = list(zip(starts, [*starts[1:], self.length], strict=True))
+        if self.info.cause in CUT_SHORT and len(spans) > 1:
+            spans.pop()
+        return tuple(
+            Attempt(stop - start, float(self.rewards[start:stop].sum(dtype=np.float64)), self._finished(stop))
+            for start, stop in spans
+        )
+
+    def _finished(self, stop: int) -> int:
+        """Subgoals finished by the attempt that ends before step `stop`, where `progress` may be a new one's."""
+        if not self.is_first[stop]:
+            return int(self.progress[stop])
+        before = int(self.progress[stop - 1])
+        due = self.instruction[before : before + 1]
+        last = self.events[self.events[:, 0] == stop - 1, 1]
+        return before + int(np.isin(due, last).any())
 
     @property
     def num_bytes(self) -> int:

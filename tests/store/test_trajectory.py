@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from store.trajectory import validate
+from store.trajectory import CUT_SHORT, Attempt, validate
 
 
 def test_a_sound_trajectory_passes_and_knows_itself(make):
@@ -89,3 +89,27 @@ def test_information_that_cannot_be_stored_is_named(make, change):
 def test_progress_may_fall_where_an_attempt_begins(make):
     again = np.array([True, False, True, False, False])
     validate(replace(make(4), is_first=again, progress=np.array([0, 1, 0, 1, 2], np.uint8)))
+
+
+def test_attempts_begin_where_is_first_says(make):
+    first = np.array([True, False, True, False, False])
+    rewards = np.array([0.5, 0, 1, 0.25], np.float32)
+    trajectory = replace(make(4), is_first=first, rewards=rewards, progress=np.array([0, 1, 0, 1, 2], np.uint8))
+    assert trajectory.attempts == (Attempt(2, 0.5, 1), Attempt(2, 1.25, 2))
+    assert replace(trajectory, is_first=np.zeros(5, bool)).attempts == (Attempt(4, 1.75, 2),)
+
+
+def test_a_subgoal_finished_by_the_last_step_of_an_attempt_is_counted(make):
+    again = replace(make(4), is_first=np.array([True, False, True, False, False]))
+    again = replace(again, progress=np.array([0, 1, 0, 0, 0], np.uint8))  # the instruction is 3, then 7
+    for reached, finished in ((7, 2), (3, 1), (9, 1)):
+        events = np.array([[0, 3], [1, 5], [1, reached]], np.int32)
+        assert replace(again, events=events).attempts[0].progress == finished
+
+
+@pytest.mark.parametrize("cause", CUT_SHORT)
+def test_an_attempt_that_was_cut_short_counts_only_alone(make, cause):
+    alone = replace(make(4), info=replace(make(4).info, cause=cause))
+    assert [attempt.length for attempt in alone.attempts] == [4]
+    second = replace(alone, is_first=np.array([True, False, True, False, False]))
+    assert [attempt.length for attempt in second.attempts] == [2]
