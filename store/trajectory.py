@@ -75,16 +75,16 @@ class Trajectory:
         return len(self.instruction) > 0 and int(self.progress[-1]) == len(self.instruction)
 
     @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """The attempts in order, without the last one if the end of the rollout cut it short, unless it is the only one."""
+    def attempts(self) -> list[Attempt]:
+        """The attempts in order, at least one; a last one of several that the rollout's end cut short is left out."""
         starts = [0, *(t for t in np.flatnonzero(self.is_first[:-1]).tolist() if t > 0)]
         spans = list(zip(starts, [*starts[1:], self.length], strict=True))
         if self.info.cause in CUT_SHORT and len(spans) > 1:
             spans.pop()
-        return tuple(
+        return [
             Attempt(stop - start, float(self.rewards[start:stop].sum(dtype=np.float64)), self._finished(stop))
             for start, stop in spans
-        )
+        ]
 
     def _finished(self, stop: int) -> int:
         """Subgoals finished by the attempt that ends before step `stop`, where `progress` may be a new one's."""
