@@ -37,6 +37,10 @@ class Cache:
         self.values = torch.zeros(shape, device=device)
         self.lengths = torch.zeros(actors, dtype=torch.long, device=device)
 
+    @property
+    def device(self) -> torch.device:
+        return self.lengths.device
+
 
 class Attention(nn.Module):
     """Causal multi-head self-attention with a learned scale per head (NormFormer)."""
