@@ -47,9 +47,9 @@ class FrozenLakeEnv(gymnasium.Env):
         return self._observation(), {"cause": ""}
 
     def step(self, action: int) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
-        self._position = _moved(self._position, self._moves[action], self.size)
+        (x, y), (dx, dy), last = self._position, self._moves[action], self.size - 1
+        x, y = self._position = min(max(x + dx, 0), last), min(max(y + dy, 0), last)
         self._steps += 1
-        x, y = self._position
         arrived, fell = self._position == self._goal, self._holes[y][x]
         late = not arrived and not fell and self._steps >= self.max_steps
         cause = "completed" if arrived else "fell in" if fell else "time limit" if late else ""
@@ -70,19 +70,22 @@ def draw_lake(rng: np.random.Generator, size: int) -> list[list[bool]]:
 
 
 def _can_be_crossed(lake: list[list[bool]]) -> bool:
-    size = len(lake)
-    visited, to_visit = {(0, 0)}, [(0, 0)]
+    last = len(lake) - 1
+    closed = [row.copy() for row in lake]  # holes, and what has been visited
+    to_visit = [(0, 0)]
     while to_visit:
-        position = to_visit.pop()
-        if position == (size - 1, size - 1):
+        x, y = to_visit.pop()
+        if closed[y][x]:
+            continue
+        if x == y == last:
             return True
-        for move in _MOVES:
-            x, y = neighbour = _moved(position, move, size)
-            if not lake[y][x] and neighbour not in visited:
-                visited.add(neighbour)
-                to_visit.append(neighbour)
+        closed[y][x] = True
+        if x:
+            to_visit.append((x - 1, y))
+        if y:
+            to_visit.append((x, y - 1))
+        if x < last:
+            to_visit.append((x + 1, y))
+        if y < last:
+            to_visit.append((x, y + 1))
     return False
-
-
-def _moved(position: tuple[int, int], move: tuple[int, int], size: int) -> tuple[int, int]:
-    return min(max(position[0] + move[0], 0), size - 1), min(max(position[1] + move[1], 0), size - 1)
