@@ -19,7 +19,7 @@ def as_batch(arrays: SequenceArrays) -> Batch:
             arrays.is_first,
             arrays.time,
         ),
-        actions=torch.from_numpy(arrays.actions).long(),
+        actions=torch.from_numpy(arrays.actions),
         rewards=torch.from_numpy(arrays.rewards),
         terminated=torch.from_numpy(arrays.terminated),
         truncated=torch.from_numpy(arrays.truncated),

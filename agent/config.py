@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from agent.env_config import CrafterConfig, EnvConfig
-from agent.section import NonNegative, Positive, Section
+from agent.section import Float, Int, NonNegative, Positive, Section
 from store.errors import AmagoError
 
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]  # what NumPy, torch and the files hold
-Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
-Discount = Annotated[float, Field(gt=0.0, lt=1.0)]
-Weight = Annotated[float, Field(ge=0.0)]
+Seed = Annotated[Int, Field(ge=0, le=2**63 - 1)]  # what NumPy, torch and the files hold
+Fraction = Annotated[Float, Field(ge=0.0, le=1.0)]
+Discount = Annotated[Float, Field(gt=0.0, lt=1.0)]
+Weight = Annotated[Float, Field(ge=0.0)]
 
 RelabelMode = Literal["none", "some", "all", "all_or_nothing"]
 
@@ -31,7 +31,7 @@ class TaskConfig(Section):
     tech_tree_share: Fraction = Field(
         default=0.0, description="share of the other rollouts sampled along the tech tree"
     )
-    max_length: Annotated[int, Field(ge=1, le=5)] = Field(default=5, description="longest instruction, in subgoals")
+    max_length: Annotated[Int, Field(ge=1, le=5)] = Field(default=5, description="longest instruction, in subgoals")
 
 
 class ModelConfig(Section):
@@ -40,14 +40,14 @@ class ModelConfig(Section):
     memory: Literal["transformer", "gru", "none"] = Field(
         default="transformer", description="sequence model: what carries the past ('none': every step by itself)"
     )
-    context: Annotated[int, Field(ge=2)] = Field(default=64, description="steps the agent remembers and trains on")
+    context: Annotated[Int, Field(ge=2)] = Field(default=64, description="steps the agent remembers and trains on")
     d_model: Positive = Field(default=96, description="width of the sequence model")
     num_layers: Positive = Field(default=2, description="layers of the sequence model")
     num_heads: Positive = Field(default=4, description="attention heads")
     d_ff: Positive = Field(default=256, description="width of the Transformer's feed-forward layers")
     d_token: Positive = Field(default=8, description="width of the embeddings of grid cells and goal words")
     d_encoder: Positive = Field(default=192, description="width of the time step encoder")
-    num_critics: Annotated[int, Field(ge=2)] = Field(default=4, description="critics in the ensemble")
+    num_critics: Annotated[Int, Field(ge=2)] = Field(default=4, description="critics in the ensemble")
     d_head: Positive = Field(default=128, description="width of the hidden layers of actor and critics")
     continuous: Literal["gaussian", "mixture", "beta"] = Field(
         default="gaussian", description="distribution of continuous actions: tanh-Gaussian, a mixture of five, or Beta"
@@ -72,30 +72,30 @@ class LossConfig(Section):
     discounts: tuple[Discount, ...] = Field(
         default=(0.9, 0.95, 0.98, 0.99), min_length=1, description="all learned; the last one acts"
     )
-    reward_scale: Annotated[float, Field(gt=0)] = Field(default=10.0, description="rewards are multiplied by this")
+    reward_scale: Annotated[Float, Field(gt=0)] = Field(default=10.0, description="rewards are multiplied by this")
     critic_weight: Weight = Field(default=10.0, description="weight of the critic loss")
     policy_gradient_weight: Weight = Field(default=1.0, description="weight of the dependent actor's -Q term")
     cloning_weight: Weight = Field(default=0.1, description="weight of filtered behaviour cloning beside the -Q term")
     advantage_filter: Literal["binary", "exp"] = Field(
         default="binary", description="what advantages make of cloning: keep or drop a step, or weigh it by exp(A / T)"
     )
-    advantage_temperature: Annotated[float, Field(gt=0)] = Field(
+    advantage_temperature: Annotated[Float, Field(gt=0)] = Field(
         default=1.0, description="T of the filter 'exp', in the unit of the scaled returns"
     )
-    action_samples: Annotated[int, Field(ge=2)] = Field(
+    action_samples: Annotated[Int, Field(ge=2)] = Field(
         default=4, description="actions drawn for each expectation over the policy, where it cannot be summed exactly"
     )
     target_subset: Positive = Field(default=2, description="critics drawn for each TD target")
     num_steps: Positive = Field(default=5, description="steps of the returns that make TD targets (n-step)")
-    target_tau: Annotated[float, Field(gt=0, le=1)] = Field(default=0.01, description="step of the target networks")
-    num_bins: Annotated[int, Field(ge=2)] = Field(default=64, description="value bins of the independent critic")
+    target_tau: Annotated[Float, Field(gt=0, le=1)] = Field(default=0.01, description="step of the target networks")
+    num_bins: Annotated[Int, Field(ge=2)] = Field(default=64, description="value bins of the independent critic")
     value_labels: Literal["two_hot", "hl_gauss"] = Field(
         default="two_hot", description="labels of the independent critic: two bins, or a Gaussian over several"
     )
-    value_min: float = Field(default=-1.0, description="lowest scaled return of the value bins")
-    value_max: float = Field(default=60.0, description="highest scaled return of the value bins")
+    value_min: Float = Field(default=-1.0, description="lowest scaled return of the value bins")
+    value_max: Float = Field(default=60.0, description="highest scaled return of the value bins")
     value_symlog: bool = Field(default=True, description="space the value bins evenly in symlog, not in the return")
-    popart_beta: Annotated[float, Field(gt=0, lt=1)] = Field(default=5e-4, description="step of PopArt's statistics")
+    popart_beta: Annotated[Float, Field(gt=0, lt=1)] = Field(default=5e-4, description="step of PopArt's statistics")
     time_limit: Literal["bootstrap", "terminal"] = Field(
         default="bootstrap", description="what a time limit means for the value of the last step"
     )
@@ -110,10 +110,10 @@ class LossConfig(Section):
 class OptimizerConfig(Section):
     """AdamW and its schedule."""
 
-    learning_rate: Annotated[float, Field(gt=0)] = Field(default=5e-4, description="after warm-up")
+    learning_rate: Annotated[Float, Field(gt=0)] = Field(default=5e-4, description="after warm-up")
     weight_decay: Weight = Field(default=1e-3, description="on matrices only")
     warmup_updates: NonNegative = Field(default=200, description="updates of linear warm-up")
-    clip_norm: Annotated[float, Field(gt=0)] = Field(default=1.0, description="bound of the gradient's global norm")
+    clip_norm: Annotated[Float, Field(gt=0)] = Field(default=1.0, description="bound of the gradient's global norm")
     batch_size: Positive = Field(default=24, description="sequences per update")
     micro_batches: Positive = Field(
         default=1, description="parts in which a batch passes through the networks, to save memory"
@@ -126,7 +126,7 @@ class ReplayConfig(Section):
 
     max_steps: Positive = Field(default=2_000_000, description="steps kept in memory for replay")
     warmup_steps: Positive = Field(default=5_000, description="steps collected before the first update")
-    steps_per_update: Annotated[float, Field(gt=0)] = Field(default=64.0, description="environment steps per update")
+    steps_per_update: Annotated[Float, Field(gt=0)] = Field(default=64.0, description="environment steps per update")
     relabel: RelabelMode = Field(default="some", description="hindsight instruction relabelling")
 
 
@@ -145,7 +145,7 @@ class CollectConfig(Section):
 
     actors: Positive = Field(default=16, description="environments played at once")
     workers: NonNegative = Field(default=1, description="processes the environments live in (0: the collector's own)")
-    worker_timeout: Annotated[float, Field(gt=0)] = Field(
+    worker_timeout: Annotated[Float, Field(gt=0)] = Field(
         default=60.0, description="seconds before a worker counts as hung"
     )
     publish_every: Positive = Field(
@@ -157,7 +157,7 @@ class RunSettings(Section):
     """Budget, seed, device and cadences."""
 
     steps: Positive | None = Field(default=None, description="stop after this many environment steps in all")
-    minutes: Annotated[float, Field(gt=0)] | None = Field(
+    minutes: Annotated[Float, Field(gt=0)] | None = Field(
         default=None, description="stop after this much training time in all"
     )
     seed: Seed = Field(default=0, description="seed of everything random")
@@ -166,10 +166,10 @@ class RunSettings(Section):
     deterministic: bool = Field(
         default=False, description="take turns instead of overlapping, so that runs repeat exactly"
     )
-    log_every: Annotated[float, Field(gt=0, le=60)] = Field(
+    log_every: Annotated[Float, Field(gt=0, le=60)] = Field(
         default=5.0, description="seconds between two progress reports"
     )
-    checkpoint_every: Annotated[float, Field(gt=0)] = Field(default=2.0, description="minutes between two checkpoints")
+    checkpoint_every: Annotated[Float, Field(gt=0)] = Field(default=2.0, description="minutes between two checkpoints")
     keep_checkpoints: Positive = Field(default=3, description="newest checkpoints kept beside the best")
 
 

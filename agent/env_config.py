@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from agent.section import Positive, Section
+from agent.section import Int, Positive, Section
 
 
 class TrialConfig(Section):
@@ -44,7 +44,7 @@ class TMazeConfig(TrialConfig):
     """T-Maze: walk a corridor, turn where a sign at its beginning said."""
 
     name: Literal["tmaze"] = Field(description="environment, one of `amago envs`")
-    max_steps: Annotated[int, Field(ge=3)] = Field(default=400, description="steps from the start to the turn")
+    max_steps: Annotated[Int, Field(ge=3)] = Field(default=400, description="steps from the start to the turn")
     active: bool = Field(default=False, description="the sign is not seen from the start, but one step behind it")
 
 
@@ -58,7 +58,7 @@ class KeyDoorConfig(TrialConfig):
     horizon: Positive | None = Field(
         default=500, description="steps of a rollout, all attempts together (none: as many as its attempts take)"
     )
-    size: Annotated[int, Field(ge=2, le=255)] = Field(default=9, description="side of the room, in cells")
+    size: Annotated[Int, Field(ge=2, le=255)] = Field(default=9, description="side of the room, in cells")
     max_steps: Positive = Field(default=50, description="time limit of an attempt, in steps")
     dark: bool = Field(default=True, description="key and door are invisible")
 
@@ -70,7 +70,7 @@ class FrozenLakeConfig(TrialConfig):
     attempts: Positive | None = Field(
         default=8, description="attempts at the same task in one rollout (none: as many as `horizon` allows)"
     )
-    size: Annotated[int, Field(ge=3, le=255)] = Field(default=5, description="side of the lake, in cells")
+    size: Annotated[Int, Field(ge=3, le=255)] = Field(default=5, description="side of the lake, in cells")
     max_steps: Positive = Field(default=25, description="time limit of an attempt, in steps")
     shuffle_actions: bool = Field(default=False, description="what each action does is part of the hidden task")
 
@@ -85,17 +85,17 @@ class DeliveryConfig(TrialConfig):
     horizon: Positive | None = Field(
         default=180, description="steps of a rollout, all attempts together (none: as many as its attempts take)"
     )
-    length: Annotated[int, Field(ge=8, le=255)] = Field(default=30, description="steps along the road")
-    num_forks: Annotated[int, Field(ge=0, le=20)] = Field(default=3, description="forks of the road")
-    num_packages: Annotated[int, Field(ge=1, le=20)] = Field(default=3, description="packages and addresses")
+    length: Annotated[Int, Field(ge=8, le=255)] = Field(default=30, description="steps along the road")
+    num_forks: Annotated[Int, Field(ge=0, le=20)] = Field(default=3, description="forks of the road")
+    num_packages: Annotated[Int, Field(ge=1, le=20)] = Field(default=3, description="packages and addresses")
 
 
 class MazeConfig(TrialConfig):
     """Maze runner: reach one to `num_goals` places of an unknown maze in the order asked for."""
 
     name: Literal["maze"] = Field(description="environment, one of `amago envs`")
-    size: Annotated[int, Field(ge=5, le=63)] = Field(default=11, description="side of the maze, in cells; odd")
-    num_goals: Annotated[int, Field(ge=1, le=3)] = Field(default=3, description="most places of an instruction")
+    size: Annotated[Int, Field(ge=5, le=63)] = Field(default=11, description="side of the maze, in cells; odd")
+    num_goals: Annotated[Int, Field(ge=1, le=3)] = Field(default=3, description="most places of an instruction")
     max_steps: Positive = Field(default=150, description="time limit of an attempt, in steps")
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Playing fixed instructions on held-out worlds, a fixed number of episodes each.
+"""Playing fixed instructions, or the environment's own tasks, on held-out worlds, a fixed number of episodes each.
 
 Counts episodes, never steps, so that short episodes are not over-represented. Reports are made elsewhere.
 """
@@ -18,11 +18,10 @@ from agent.config import Config
 from agent.device import resolve_device
 from agent.envs.base import EnvSpec
 from agent.envs.vector import VectorEnv
-from agent.interface import interface_of
 from agent.policy import ActionSource, Policy, UniformPolicy
 from agent.progress import EvalProgress, Event, Listener
 from agent.rollout import Collector
-from agent.tasks import EvaluationTasks
+from agent.tasks import EvaluationTasks, make_sampler
 from store.trajectory import Trajectory
 
 _PROGRESS_EVERY = 0.5  # seconds
@@ -31,7 +30,7 @@ _PROGRESS_EVERY = 0.5  # seconds
 def evaluate(
     checkpoint: Path | None,
     config: Config,
-    instructions: Sequence[tuple[int, ...]],
+    instructions: Sequence[tuple[int, ...]] | None,
     *,
     episodes: int,
     seed: int,
@@ -42,21 +41,24 @@ def evaluate(
 ) -> list[Trajectory]:
     """Play every instruction `episodes` times; a uniformly random policy plays when `checkpoint` is None.
 
+    Without `instructions` each of `episodes` worlds is played once, with an instruction drawn for it where the
+    environment takes any.
+
     `config` describes the environment and how many actors play at once. The trajectories come ordered by instruction,
     then world, whatever the timing; all of them unless `stop` is set meanwhile. CheckpointError for a checkpoint that
     is damaged or made for another environment.
     """
     torch.set_num_threads(1)  # one step of a few actors is too small a job to share
-    total = len(instructions) * episodes
+    total = episodes * (1 if instructions is None else len(instructions))
     make = make_env(config.env)
     actors = min(config.collect.actors, total)
     with VectorEnv(make, actors, config.collect.workers, config.collect.worker_timeout) as envs:
-        policy = _policy(checkpoint, envs.spec, actors, device)
-        tasks = EvaluationTasks(instructions, episodes, seed)
-        collector = Collector(envs, policy, tasks, greedy=greedy, retry_lost=True)
+        policy = _policy(checkpoint, envs.spec, actors, device, greedy)
+        tasks = EvaluationTasks(instructions, episodes, seed, make_sampler(config, envs.spec))
+        collector = Collector(envs, policy, tasks, retry_lost=True)
         finished = _play(collector, envs, total, notify, stop)
-    order = {instruction: row for row, instruction in reversed(list(enumerate(instructions)))}
-    return sorted(finished, key=lambda t: (order[tuple(t.instruction.tolist())], t.info.seed))
+    order = {instruction: row for row, instruction in reversed(list(enumerate(instructions or ())))}
+    return sorted(finished, key=lambda t: (order.get(tuple(t.instruction.tolist()), 0), t.info.seed))
 
 
 def _play(
@@ -76,8 +78,8 @@ def _play(
     return finished
 
 
-def _policy(checkpoint: Path | None, spec: EnvSpec, num_actors: int, device: str) -> ActionSource:
+def _policy(checkpoint: Path | None, spec: EnvSpec, num_actors: int, device: str, greedy: bool) -> ActionSource:
     if checkpoint is None:
-        return UniformPolicy(interface_of(spec).num_actions)
+        return UniformPolicy(spec.action_space)
     model, trained = load_model(checkpoint, spec)
-    return Policy(model.to(resolve_device(device)), num_actors, trained.model.context)
+    return Policy(model.to(resolve_device(device)), num_actors, trained.model.context, greedy=greedy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gymnasium import spaces
 
 from agent.envs.base import EnvSpec
-from agent.goals.vocabulary import goal_tokens
+from agent.goals.vocabularies import vocabulary
 from agent.nets.model import Interface
 
 
@@ -13,11 +13,9 @@ def interface_of(spec: EnvSpec) -> Interface:
     """The networks' view of an environment; ValueError for spaces that the agent cannot handle."""
     if not isinstance(spec.observation_space, spaces.Dict):
         raise ValueError(f"the agent observes dictionaries, not {spec.observation_space}")
-    if not isinstance(spec.action_space, spaces.Discrete):
-        raise ValueError(f"the agent acts in discrete action spaces, not in {spec.action_space}")
     return Interface(
         observation_space=spec.observation_space,
-        num_actions=int(spec.action_space.n),
-        goal_tokens=goal_tokens() if spec.goals else None,
-        num_goal_slots=spec.max_instruction if spec.goals else 0,
+        action_space=spec.action_space,
+        goal_tokens=vocabulary(spec.vocabulary).tokens if spec.goals else None,
+        num_goal_slots=spec.max_instruction,
     )

@@ -39,44 +39,50 @@ class Learner:
         )
 
     def update(self, batch: Batch, rng: np.random.Generator) -> dict[str, float]:
-        """One optimiser step on `batch`, drawing the target critics from `rng`; returns metrics.
+        """One optimiser step on `batch`, in as many parts as configured; returns metrics.
 
-        DivergedError if a loss or the gradient is not finite: no step is taken then.
+        Everything random (the target critics, draws of actions) follows from `rng`; torch's global generator is seeded
+        from it. DivergedError if a loss or the gradient is not finite: no step is taken then.
         """
         batch = batch.to(self.device)
         self.model.representation.encoder.update_statistics(batch.inputs, batch.token_valid)
         iterate_power(self.model)
-        terms = self._terms(batch, rng)
-        loss = terms.actor + self.config.loss.critic_weight * terms.critic
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        terms, shares = self._backward(batch, rng)
         norm = torch.nn.utils.clip_grad_norm_(self.named.values(), self.config.optimizer.clip_norm)
-        metrics = self._metrics(terms, norm, batch)
+        metrics = _metrics(terms, shares, norm, batch)
         self._require_finite(metrics, batch)
         self._set_learning_rate()
         self.optimizer.step()
         self.model.update_targets(self.config.loss.target_tau)
+        if self.config.loss.critic == "dep":
+            targets = torch.cat([part.targets for part in terms])
+            self.model.popart.update(targets, batch.valid, self.model.critics, self.model.target_critics)
         self.update_count += 1
         return metrics
 
-    def _terms(self, batch: Batch, rng: np.random.Generator) -> Terms:
-        drawn = rng.choice(self.config.model.num_critics, self.config.loss.target_subset, replace=False)
+    def _backward(self, batch: Batch, rng: np.random.Generator) -> tuple[list[Terms], list[Tensor]]:
+        """Accumulate the gradient of the whole batch's mean loss over its parts; the parts' terms and shares."""
+        config = self.config
+        drawn = rng.choice(config.model.num_critics, config.loss.target_subset, replace=False)
         subset = torch.from_numpy(drawn).to(self.device)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.optimizer.bf16):
-            return loss_terms(self.model, batch, self.config.loss, subset)
+        torch.manual_seed(int(rng.integers(2**63)))
+        num_valid = batch.valid.sum().clamp(min=1)
+        terms, shares = [], []
+        for part in batch.split(config.optimizer.micro_batches):
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=config.optimizer.bf16):
+                found = loss_terms(self.model, part, config.loss, subset)
+            share = part.valid.sum() / num_valid  # the losses are means over the part's steps
+            (share * (found.actor + config.loss.critic_weight * found.critic)).backward()
+            terms.append(found)
+            shares.append(share)
+        return terms, shares
 
     def _set_learning_rate(self) -> None:
         optimizer = self.config.optimizer
         warm = min(1.0, (self.update_count + 1) / max(optimizer.warmup_updates, 1))
         for group in self.optimizer.param_groups:
             group["lr"] = optimizer.learning_rate * warm
-
-    def _metrics(self, terms: Terms, norm: Tensor, batch: Batch) -> dict[str, float]:
-        values = {"actor_loss": terms.actor, "critic_loss": terms.critic, "gradient_norm": norm}
-        values |= terms.diagnostics
-        values["valid_ratio"] = batch.valid.float().mean()
-        numbers = torch.stack([value.detach().float() for value in values.values()]).tolist()  # one transfer
-        return dict(zip(values, numbers, strict=True))
 
     def _require_finite(self, metrics: dict[str, float], batch: Batch) -> None:
         bad = [name for name, value in metrics.items() if not np.isfinite(value)]
@@ -113,6 +119,15 @@ class Learner:
             if not self.optimizer.defaults["fused"]:
                 moved["step"] = state["step"]  # the plain optimiser counts on the CPU
             self.optimizer.state[parameter] = moved
+
+
+def _metrics(terms: list[Terms], shares: list[Tensor], norm: Tensor, batch: Batch) -> dict[str, float]:
+    rows = [{"actor_loss": part.actor, "critic_loss": part.critic, **part.diagnostics} for part in terms]
+    with torch.no_grad():
+        values = {key: sum(share * row[key] for share, row in zip(shares, rows, strict=True)) for key in rows[0]}
+        values |= {"gradient_norm": norm, "valid_ratio": batch.valid.float().mean()}
+        numbers = torch.stack([torch.as_tensor(value).float() for value in values.values()]).tolist()  # one transfer
+    return dict(zip(values, numbers, strict=True))
 
 
 def _first_not_finite(model: AgentModel, batch: Batch) -> str:

@@ -1,4 +1,4 @@
-"""From rollouts in progress to action probabilities, with cached inference.
+"""From rollouts in progress to actions, with cached inference.
 
 The memory of an actor is a window of its rollout: at most `context` steps. When the window is full it moves on by
 half, and what it still holds is encoded anew. So acting at step t is at all times one full forward pass over steps
@@ -9,48 +9,65 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import gymnasium
 import numpy as np
 import torch
 from torch import Tensor
 
-from agent.batch import Inputs, as_inputs
+from agent.batch import ACTION_MASK, Inputs, as_inputs
+from agent.exploring import anything, disturb, num_chances
+from agent.nets.distributions import Distribution
 from agent.nets.linear import fold
 from agent.nets.model import ActingModel
 from agent.recorder import Recorder
 
 
 class ActionSource(Protocol):
-    """Anything that proposes actions for rollouts in progress."""
+    """Anything that chooses actions for rollouts in progress."""
 
     update: int  # optimiser steps behind it
+    num_chances: int  # uniform numbers that one choice is made of
 
-    def probabilities(self, recorder: Recorder, playing: np.ndarray) -> np.ndarray:
-        """Action probabilities (N, A) for every actor; rows where `playing` (N,) is false mean nothing."""
+    def choose(
+        self, recorder: Recorder, playing: np.ndarray, chances: np.ndarray, epsilon: np.ndarray | None
+    ) -> np.ndarray:
+        """Actions (N, ...) of every actor, made of `chances` (N, W), explored by `epsilon` (N,) if it is given.
+
+        Rows where `playing` (N,) is false mean nothing.
+        """
         ...
 
 
 class UniformPolicy:
-    """Every action is as likely as any other: what an agent has to beat."""
+    """Every legal action is as likely as any other: what an agent has to beat."""
 
     update = 0
 
-    def __init__(self, num_actions: int) -> None:
-        self.num_actions = num_actions
+    def __init__(self, space: gymnasium.Space) -> None:
+        self._space = space
+        self.num_chances = max(num_chances(space), 1)
 
-    def probabilities(self, recorder: Recorder, playing: np.ndarray) -> np.ndarray:
-        return np.full((recorder.num_actors, self.num_actions), 1 / self.num_actions)
+    def choose(
+        self, recorder: Recorder, playing: np.ndarray, chances: np.ndarray, epsilon: np.ndarray | None
+    ) -> np.ndarray:
+        return anything(self._space, chances, _legal(recorder))
 
 
 class Policy:
     """The agent as an actor: weights, and one cached window per actor."""
 
-    def __init__(self, model: ActingModel, num_actors: int, context: int) -> None:
-        """`context`: steps an actor remembers, as many as the training windows have transitions."""
+    def __init__(self, model: ActingModel, num_actors: int, context: int, *, greedy: bool = False) -> None:
+        """`context`: steps an actor remembers, as many as the training windows have transitions.
+
+        With `greedy` the likeliest action is taken instead of drawing one.
+        """
         self.model = model.eval().requires_grad_(False)
         self.update = 0
         self.context = context
+        self.num_chances = model.family.num_chances + num_chances(model.action_space)
+        self._greedy = greedy
         self._cache = model.representation.memory.new_cache(num_actors, context)
-        self._device = self._cache.keys.device
+        self._device = self._cache.device
         self._starts = np.zeros(num_actors, np.int64)  # first step of each window
         self._cached = np.full(num_actors, -1)  # steps each cache holds, -1 when it is stale
         fold(self.model)
@@ -62,8 +79,21 @@ class Policy:
         self.update = update
         self._cached[:] = -1
 
+    def choose(
+        self, recorder: Recorder, playing: np.ndarray, chances: np.ndarray, epsilon: np.ndarray | None
+    ) -> np.ndarray:
+        own = self.model.family.num_chances
+        distribution = self.distribution(recorder, playing)
+        drawn = torch.from_numpy(chances[:, :own]).to(self._device)
+        encoded = distribution.likeliest() if self._greedy else distribution.draw(drawn)
+        actions = self.model.code.decode(encoded).cpu().numpy()
+        if epsilon is None:
+            return actions
+        return disturb(self.model.action_space, actions, chances[:, own:], epsilon, _legal(recorder))
+
     @torch.no_grad()
-    def probabilities(self, recorder: Recorder, playing: np.ndarray) -> np.ndarray:
+    def distribution(self, recorder: Recorder, playing: np.ndarray) -> Distribution:
+        """The distributions (N,) of the discount that acts."""
         time = recorder.lengths
         self._place_windows(time)
         behind = np.flatnonzero(playing & (self._cached != time - self._starts))
@@ -77,7 +107,9 @@ class Policy:
         state = self.model.representation.memory.step(tokens, torch.from_numpy(time).to(self._device), self._cache)
         self._cached += 1
         self._cached[idle] = -1
-        return self.model.actor.last_discount(state).exp().double().cpu().numpy()
+        legal = _legal(recorder)
+        legal = None if legal is None else torch.from_numpy(legal).to(self._device)
+        return self.model.family.make(self.model.actor.last_discount(state), legal)
 
     def _place_windows(self, time: np.ndarray) -> None:
         """Where the windows begin is a function of the time alone, so that a resumed run acts on the same ones."""
@@ -108,7 +140,13 @@ def _inputs(recorder: Recorder, actors: np.ndarray, steps: np.ndarray, device: t
         goals=recorder["goals"][at],
         previous_actions=recorder["previous_actions"][at],
         previous_rewards=recorder["previous_rewards"][at],
-        is_first=steps == 0,
+        is_first=recorder["is_first"][at],
         time=steps,
     )
     return inputs if device.type == "cpu" else inputs.to(device)
+
+
+def _legal(recorder: Recorder) -> np.ndarray | None:
+    """(N, A) bool: what every actor may do now, where the observation tells."""
+    masks = recorder.observations.get(ACTION_MASK)
+    return None if masks is None else masks[np.arange(recorder.num_actors), recorder.lengths].astype(bool)

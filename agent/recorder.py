@@ -5,14 +5,27 @@ Arrays of all actors together, grown as the longest rollout needs. Knows no envi
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from gymnasium import spaces
 
 from agent.envs.base import EnvSpec, Task
+from agent.goals.vocabularies import vocabulary
 from agent.replay import remaining_goals
 from store.trajectory import Trajectory, TrajectoryInfo
 
 _FIRST_CAPACITY = 256
+
+
+class Found(Protocol):
+    """What one step of all environments brought, a row for every actor; `agent.envs.vector.VectorEnv` has it."""
+
+    observations: dict[str, np.ndarray]  # by key, (N, ...)
+    rewards: np.ndarray  # (N,)
+    is_first: np.ndarray  # (N,) bool
+    progress: np.ndarray  # (N,)
+    achieved: list[tuple[int, ...]]  # N of them
 
 
 class Recorder:
@@ -22,6 +35,7 @@ class Recorder:
         assert isinstance(spec.observation_space, spaces.Dict)
         self.spec = spec
         self.num_actors = num_actors
+        self._no_goal = vocabulary(spec.vocabulary).no_goal
         self.lengths = np.zeros(num_actors, np.int64)  # transitions so far
         self.tasks: list[Task] = [Task(seed=0)] * num_actors
         self._events: list[list[tuple[int, int]]] = [[] for _ in range(num_actors)]
@@ -32,6 +46,7 @@ class Recorder:
         }
         action = spec.action_space
         self._arrays |= {
+            "is_first": np.zeros((num_actors, capacity), bool),
             "goals": np.zeros((num_actors, capacity, spec.max_instruction), np.int16),
             "progress": np.zeros((num_actors, capacity), np.uint8),
             "previous_actions": np.zeros((num_actors, capacity, *(action.shape or ())), action.dtype),
@@ -45,7 +60,7 @@ class Recorder:
         return {k.removeprefix(prefix): v for k, v in self._arrays.items() if k.startswith(prefix)}
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """ "goals", "progress", "previous_actions" or "previous_rewards" of all actors, (N, capacity, ...)."""
+        """ "goals", "progress", "is_first", "previous_actions" or "previous_rewards" of all actors, (N, capacity, ...)."""
         return self._arrays[name]
 
     def actions(self, actor: int) -> np.ndarray:
@@ -59,29 +74,23 @@ class Recorder:
         self._events[actor] = []
         for name in ("progress", "previous_actions", "previous_rewards"):
             self._arrays[name][actor, 0] = 0
+        self._arrays["is_first"][actor, 0] = True
         self._write_state(np.array([actor]), observations)
 
-    def record(
-        self,
-        actors: np.ndarray,
-        actions: np.ndarray,
-        rewards: np.ndarray,
-        progress: np.ndarray,
-        observations: dict[str, np.ndarray],
-        achieved: list[tuple[int, ...]],
-    ) -> None:
-        """One transition of each of `actors` (M,); the other arguments have a row for every actor (N, ...)."""
+    def record(self, actors: np.ndarray, actions: np.ndarray, found: Found) -> None:
+        """One transition of each of `actors` (M,): `actions` (N, ...) and what the environments made of them."""
         for actor in actors.tolist():
-            if achieved[actor]:
+            if found.achieved[actor]:
                 time = int(self.lengths[actor])
-                self._events[actor] += [(time, goal) for goal in achieved[actor]]
+                self._events[actor] += [(time, goal) for goal in found.achieved[actor]]
         self.lengths[actors] += 1
         self._reserve(int(self.lengths.max()) + 1)
         time = self.lengths[actors]
         self._arrays["previous_actions"][actors, time] = actions[actors]
-        self._arrays["previous_rewards"][actors, time] = rewards[actors]
-        self._arrays["progress"][actors, time] = progress[actors]
-        self._write_state(actors, observations)
+        self._arrays["previous_rewards"][actors, time] = found.rewards[actors]
+        self._arrays["is_first"][actors, time] = found.is_first[actors]
+        self._arrays["progress"][actors, time] = found.progress[actors]
+        self._write_state(actors, found.observations)
 
     def finish(
         self,
@@ -99,15 +108,13 @@ class Recorder:
         states, steps = slice(0, length + 1), slice(1, length + 1)
         ends = np.zeros((2, length), bool)
         ends[:, -1] = terminated, truncated
-        first = np.zeros(length + 1, bool)
-        first[0] = True
         return Trajectory(
             observations={key: array[actor, states].copy() for key, array in self.observations.items()},
             actions=self._arrays["previous_actions"][actor, steps].copy(),
             rewards=self._arrays["previous_rewards"][actor, steps].copy(),
             terminated=ends[0],
             truncated=ends[1],
-            is_first=first,
+            is_first=self._arrays["is_first"][actor, states].copy(),
             progress=self._arrays["progress"][actor, states].copy(),
             instruction=np.array(task.instruction, np.int16),
             events=np.array(self._events[actor], np.int32).reshape(-1, 2),
@@ -134,7 +141,7 @@ class Recorder:
                 self._arrays["goals"][actor, t] = self._arrays["goals"][actor, t - 1]
             else:
                 instruction = np.array(self.tasks[actor].instruction, np.int16)
-                left = remaining_goals(instruction, np.array([progress]), self.spec.max_instruction)
+                left = remaining_goals(instruction, np.array([progress]), self.spec.max_instruction, self._no_goal)
                 self._arrays["goals"][actor, t] = left[0]
 
     def _reserve(self, capacity: int) -> None:

@@ -42,10 +42,9 @@ class Collector:
         tasks: TaskSource,
         exploration: ExplorationSchedule | None = None,
         *,
-        greedy: bool = False,
         retry_lost: bool = False,
     ) -> None:
-        """Without `exploration` actions are drawn from the policy, or with `greedy` its most probable one is taken.
+        """Without `exploration` the policy's own actions are executed.
 
         A rollout lost with its worker ends there as a truncated trajectory, or with `retry_lost` is played again.
         """
@@ -55,11 +54,11 @@ class Collector:
         self._envs = envs
         self._tasks = tasks
         self._exploration = exploration
-        self._greedy = greedy
         self._retry_lost = retry_lost
         self._playing = np.zeros(envs.num_envs, bool)
         self._assignments: list[Assignment | None] = [None] * envs.num_envs
-        self._chances = np.zeros((envs.num_envs, envs.spec.max_steps, 3), np.float32)  # uniform draws of each step
+        # Uniform numbers (N, T, W), from which the actions of each step are drawn.
+        self._chances = np.zeros((envs.num_envs, envs.spec.max_steps, policy.num_chances), np.float32)
         self._multipliers = np.zeros(envs.num_envs)
         self._epsilon_sums = np.zeros(envs.num_envs)
 
@@ -73,8 +72,7 @@ class Collector:
         rescued = self._begin_rollouts()
         if self.idle:
             return rescued
-        probabilities = self.policy.probabilities(self.recorder, self._playing)
-        return rescued + self._play(self._choose(probabilities))
+        return rescued + self._play(self._choose())
 
     def _begin_rollouts(self) -> list[Trajectory]:
         """Give every idle actor a task; returns rollouts that ended because a reset cost a worker."""
@@ -101,29 +99,24 @@ class Collector:
             self.recorder.begin(actor, assignment.task, self._envs.observations)
         return rescued
 
-    def _choose(self, probabilities: np.ndarray) -> np.ndarray:
-        """Actions (N,) from `probabilities` (N, A), epsilon-greedily on top of sampling."""
+    def _choose(self) -> np.ndarray:
+        """Actions (N, ...) of the policy, explored as far as the schedule says."""
         time = self.recorder.lengths
-        chances = self._chances[np.arange(len(time)), np.minimum(time, self._chances.shape[1] - 1)]  # (N, 3)
-        num_actions = probabilities.shape[1]
-        if self._greedy:
-            return probabilities.argmax(1)
-        drawn = (probabilities.cumsum(1) < chances[:, :1]).sum(1).clip(max=num_actions - 1)
-        if self._exploration is None:
-            return drawn
-        epsilon = self._exploration.epsilon(self.step, time, self._multipliers)
-        self._epsilon_sums += epsilon
-        anything = (chances[:, 1] * num_actions).astype(np.int64)
-        return np.where(chances[:, 2] < epsilon, anything, drawn)
+        chances = self._chances[np.arange(len(time)), np.minimum(time, self._chances.shape[1] - 1)]  # (N, W)
+        epsilon = None
+        if self._exploration is not None:
+            epsilon = self._exploration.epsilon(self.step, time, self._multipliers)
+            self._epsilon_sums += epsilon
+        return self.policy.choose(self.recorder, self._playing, chances, epsilon)
 
     def _play(self, actions: np.ndarray) -> list[Trajectory]:
-        """Execute `actions` (N,) where somebody plays, and record what happens."""
+        """Execute `actions` (N, ...) where somebody plays, and record what happens."""
         envs = self._envs
         envs.step(actions)
         survivors = self._playing & ~envs.lost
         actors = np.flatnonzero(survivors)
         self.step += len(actors)
-        self.recorder.record(actors, actions, envs.rewards, envs.progress, envs.observations, envs.achieved)
+        self.recorder.record(actors, actions, envs)
         ended = survivors & (envs.terminated | envs.truncated)
         finished = [
             self._finish(actor, bool(envs.terminated[actor]), bool(envs.truncated[actor]), envs.cause[actor])
@@ -202,7 +195,8 @@ class Collector:
 
     def _actions_at(self, rollouts: list[dict[str, Any]], back: int) -> np.ndarray:
         """The actions of all rollouts, `-back` steps before their ends."""
-        actions = np.zeros(self._envs.num_envs, np.int64)
+        space = self._envs.spec.action_space
+        actions = np.zeros((self._envs.num_envs, *(space.shape or ())), space.dtype)
         for rollout in rollouts:
             if len(rollout["actions"]) >= -back:
                 actions[rollout["actor"]] = rollout["actions"][back]

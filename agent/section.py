@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-Positive = Annotated[int, Field(gt=0)]
-NonNegative = Annotated[int, Field(ge=0)]
+
+def _no_truth(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("Input cannot be true or false")
+    return value
+
+
+Int = Annotated[int, BeforeValidator(_no_truth)]
+"""A number that is not a truth value: `true` for 1 is a slip, not a setting."""
+
+Float = Annotated[float, BeforeValidator(_no_truth)]
+"""The same with a fraction."""
+
+Positive = Annotated[Int, Field(gt=0)]
+NonNegative = Annotated[Int, Field(ge=0)]
 
 
 class Section(BaseModel):
-    """Base of every section: immutable, no unknown keys, no NaN or infinity, no truth value for a number."""
+    """Base of every section: immutable, no unknown keys, no NaN or infinity."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _truth_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
-            raise ValueError("Input cannot be true or false")
-        return value

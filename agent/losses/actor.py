@@ -1,41 +1,51 @@
-"""The two policy updates for categorical actions. Both return a loss per step, (B, L, G)."""
+"""The two policy updates. Both return a loss per step, (B, L, G).
+
+Expectations over the policy are sums over M choices of each step with `weights` (B, L, G, M): all actions with their
+probabilities, or draws (see `agent.nets.distributions.Choices`).
+"""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import torch
 from torch import Tensor
 
+MAX_WEIGHT = 20.0  # of the filter "exp": a few steps must not make the whole batch
 
-def policy_gradient(log_policy: Tensor, action_values: Tensor) -> Tensor:
-    """The dependent actor (AMAGO-2, Eq. 2): -E_{a ~ pi} min_c Q_c(s, a), the expectation taken exactly.
 
-    `log_policy` (B, L, G, A); `action_values` (C, B, L, G, A), used as constants: no gradient reaches the critics.
+def policy_gradient(weights: Tensor, values: Tensor) -> Tensor:
+    """The dependent actor (AMAGO-2, Eq. 2): -E_{a ~ pi} min_c Q_c(s, a).
+
+    `weights` (B, L, G, M); `values` (C, B, L, G, M) of critics whose parameters are constants here. The mean of the
+    values is taken off as a constant: it changes no expected gradient, but the noise of weights that carry one (their
+    sum is one for counted choices, on average for draws; there the gradient is scaled by (M - 1) / M).
     """
-    assert action_values.shape[1:] == log_policy.shape
-    lowest = action_values.detach().amin(0)
-    return -(log_policy.exp() * lowest).sum(-1)
+    assert values.shape[1:] == weights.shape
+    lowest = values.amin(0)
+    baseline = (weights * lowest).sum(-1, keepdim=True).detach()
+    return -(weights * (lowest - baseline)).sum(-1) - baseline.squeeze(-1)
 
 
-def advantage(action_values: Tensor, log_policy: Tensor, actions: Tensor) -> Tensor:
+def advantage(taken: Tensor, weights: Tensor, values: Tensor) -> Tensor:
     """Q(s, a) - E_{a' ~ pi} Q(s, a') with Q the mean over critics, without gradient: (B, L, G).
 
-    `action_values` (C, B, L, G, A), `log_policy` (B, L, G, A), `actions` (B, L) the actions that were executed.
+    `taken` (C, B, L, G): values of the executed actions; `weights` (B, L, G, M) and `values` (C, B, L, G, M).
     """
+    assert values.shape[1:] == weights.shape and taken.shape == values.shape[:-1]
     with torch.no_grad():
-        mean = action_values.mean(0)  # (B, L, G, A)
-        return taken(mean, actions) - (log_policy.exp() * mean).sum(-1)
+        return taken.mean(0) - (weights * values.mean(0)).sum(-1)
 
 
-def filtered_cloning(log_policy: Tensor, actions: Tensor, advantages: Tensor) -> Tensor:
-    """The independent actor (AMAGO-2, Eq. 4): -1{A(s, a) > 0} log pi(a | s).
+def advantage_filter(advantages: Tensor, kind: Literal["binary", "exp"], temperature: float) -> Tensor:
+    """What cloning a step is worth, without gradient: 1{A > 0}, or min(exp(A / T), MAX_WEIGHT)."""
+    with torch.no_grad():
+        if kind == "binary":
+            return (advantages > 0).to(advantages.dtype)
+        return (advantages / temperature).exp().clamp(max=MAX_WEIGHT)
 
-    `log_policy` (B, L, G, A), `actions` (B, L), `advantages` (B, L, G).
-    """
-    return -(advantages > 0).to(log_policy.dtype) * taken(log_policy, actions)
 
-
-def taken(per_action: Tensor, actions: Tensor) -> Tensor:
-    """The entries of `per_action` (..., B, L, G, A) at `actions` (B, L): (..., B, L, G)."""
-    assert per_action.shape[-4:-2] == actions.shape
-    index = actions[..., None, None].expand(*per_action.shape[:-1], 1)
-    return per_action.gather(-1, index).squeeze(-1)
+def filtered_cloning(log_probabilities: Tensor, worth: Tensor) -> Tensor:
+    """The independent actor (AMAGO-2, Eq. 4): -f(A(s, a)) log pi(a | s), both arguments (B, L, G)."""
+    assert log_probabilities.shape == worth.shape
+    return -worth * log_probabilities

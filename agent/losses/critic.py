@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from agent.losses.hl_gauss import hl_gauss
 from agent.losses.two_hot import two_hot
 
 
@@ -31,3 +32,9 @@ def classification(logits: Tensor, targets: Tensor, centers: Tensor) -> Tensor:
         return log_probability.gather(-1, index).squeeze(-1)
 
     return -((1 - weight) * at(lower) + weight * at(upper))
+
+
+def histogram(logits: Tensor, targets: Tensor, centers: Tensor) -> Tensor:
+    """The independent critic with Gaussian labels (HL-Gauss): -hl_gauss(y)^T log Q(. | s, a); shapes as above."""
+    assert logits.shape[1:-1] == targets.shape and logits.shape[-1] == len(centers)
+    return -(hl_gauss(targets.detach(), centers) * torch.log_softmax(logits, dim=-1)).sum(-1)

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 
-def expected_value(action_values: Tensor, probabilities: Tensor) -> Tensor:
-    """E_{a ~ pi} Q(s, a), exactly: `action_values` (..., G, A) and `probabilities` (..., G, A) give (..., G)."""
-    return (action_values * probabilities).sum(-1)
+def expected_value(values: Tensor, weights: Tensor) -> Tensor:
+    """E_{a ~ pi} Q(s, a) over M choices: `values` (..., G, M) and `weights` (..., G, M) give (..., G)."""
+    return (values * weights).sum(-1)
 
 
 def td_target(

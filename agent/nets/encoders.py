@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agent.batch import Inputs
+from agent.nets.actions import ActionCode
 from agent.nets.normalisation import RunningNorm
 from agent.nets.transformer import NEGATIVE_SLOPE
 
@@ -174,7 +175,7 @@ class StepEncoder(nn.Module):
     def __init__(
         self,
         observation_space: spaces.Dict,
-        num_actions: int,
+        actions: ActionCode,
         goal_tokens: np.ndarray | None,
         num_goal_slots: int,
         *,
@@ -184,11 +185,11 @@ class StepEncoder(nn.Module):
     ) -> None:
         """`goal_tokens` (goals + 1, words) gives the words of each goal, or is None without instructions."""
         super().__init__()
-        self.num_actions = num_actions
+        self.actions = actions
         self.parts = nn.ModuleDict(
             {name: part_for(space, d_token, d_encoder) for name, space in observation_space.items()}
         )
-        width = sum(part.width for part in self._parts()) + num_actions + 2
+        width = sum(part.width for part in self._parts()) + actions.width + 2
         self.goal_words: nn.Embedding | None = None
         if goal_tokens is not None:
             self.register_buffer("goal_tokens", torch.tensor(goal_tokens, dtype=torch.long), persistent=False)
@@ -212,7 +213,7 @@ class StepEncoder(nn.Module):
     def forward(self, inputs: Inputs) -> Tensor:
         features = [part(inputs.observations[name]) for name, part in self.parts.items()]
         begun = inputs.is_first.unsqueeze(-1).float()  # (B, T, 1)
-        previous = F.one_hot(inputs.previous_actions.long(), self.num_actions) * (1 - begun)
+        previous = self.actions.encode(inputs.previous_actions) * (inputs.time > 0).unsqueeze(-1)
         rewards = inputs.previous_rewards.unsqueeze(-1)
         features += [previous, rewards.sign() * rewards.abs().log1p(), begun]
         if self.goal_words is not None:

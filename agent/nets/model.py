@@ -1,4 +1,4 @@
-"""The whole agent: step encoder, Transformer, actor, critics and the target copies of the two heads.
+"""The whole agent: step encoder, memory, actor, critics and the target copies of the two heads.
 
 Built from what flows in and out (`Interface`) and the configured sizes. Knows no environment, loss or optimiser.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
@@ -15,10 +16,12 @@ from torch import Tensor, nn
 
 from agent.batch import Inputs
 from agent.config import Config
+from agent.nets.actions import action_code
+from agent.nets.distributions import Distribution, family_of
 from agent.nets.encoders import StepEncoder
-from agent.nets.heads import ActorHead, CriticHead
+from agent.nets.heads import ActionCritic, ActorHead, ChoiceCritic, CriticHead
+from agent.nets.memory import build_memory
 from agent.nets.popart import PopArt
-from agent.nets.transformer import Transformer
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Interface:
     """What the agent sees and does."""
 
     observation_space: spaces.Dict
-    num_actions: int
+    action_space: gymnasium.Space
     goal_tokens: np.ndarray | None  # (goals + 1, words) the words of each goal; None without instructions
     num_goal_slots: int  # longest instruction
 
@@ -39,14 +42,14 @@ class Representation(nn.Module):
         model = config.model
         self.encoder = StepEncoder(
             interface.observation_space,
-            interface.num_actions,
+            action_code(interface.action_space),
             interface.goal_tokens,
             interface.num_goal_slots,
             d_token=model.d_token,
             d_encoder=model.d_encoder,
             d_model=model.d_model,
         )
-        self.memory = Transformer(model.d_model, model.num_layers, model.num_heads, model.d_ff)
+        self.memory = build_memory(model)
 
     def forward(self, inputs: Inputs) -> Tensor:
         """(B, T) steps to (B, T, d_model); position t depends on steps 0..t only."""
@@ -59,7 +62,14 @@ class ActingModel(nn.Module):
     def __init__(self, interface: Interface, config: Config) -> None:
         super().__init__()
         self.representation = Representation(interface, config)
+        self.action_space = interface.action_space
+        self.code = action_code(interface.action_space)
+        self.family = family_of(interface.action_space, config.model.continuous)
         self.actor = _actor(interface, config)
+
+    def policy(self, actor: ActorHead, states: Tensor, legal: Tensor | None) -> Distribution:
+        """The policies (..., G) of `actor` in `states` (..., d_model); `legal` (..., A) or None."""
+        return self.family.make(actor(states), None if legal is None else legal.unsqueeze(-2))
 
 
 class AgentModel(ActingModel):
@@ -106,10 +116,12 @@ def num_parameters(parameters: Iterable[nn.Parameter]) -> int:
 
 def _actor(interface: Interface, config: Config) -> ActorHead:
     model = config.model
-    return ActorHead(model.d_model, model.d_head, len(config.loss.discounts), interface.num_actions)
+    family = family_of(interface.action_space, model.continuous)
+    return ActorHead(model.d_model, model.d_head, len(config.loss.discounts), family.num_parameters)
 
 
 def _critics(interface: Interface, config: Config, num_bins: int) -> CriticHead:
-    model, discounts = config.model, len(config.loss.discounts)
-    shape = (discounts, interface.num_actions, max(num_bins, 1))
-    return CriticHead(model.num_critics, model.d_model, model.d_head, *shape)
+    model = config.model
+    kind = ChoiceCritic if isinstance(interface.action_space, spaces.Discrete) else ActionCritic
+    sizes = (len(config.loss.discounts), action_code(interface.action_space).width, max(num_bins, 1))
+    return kind(model.num_critics, model.d_model, model.d_head, *sizes)
