@@ -1,7 +1,8 @@
-"""From finished evaluation episodes to the figures people compare: success with intervals, causes of failure.
+"""From finished evaluation episodes to the figures people compare: success and returns with intervals, causes.
 
-Pure: trajectories in, frozen dataclasses and JSON out. Knows no files, networks, terminals. Success counts
-episodes, not steps. A rate without a trial is None ("no data"), never zero.
+Pure: trajectories in, frozen dataclasses and JSON out. Knows no files, networks, terminals. Success counts episodes,
+not steps; an episode of several attempts is judged by its last one. A rate without a trial is None ("no data"), never
+zero.
 """
 
 from __future__ import annotations
@@ -13,12 +14,17 @@ from math import sqrt
 from statistics import fmean, median
 from typing import Any
 
-from agent.goals.grammar import format_instruction
+import numpy as np
+
+from agent.envs.base import EnvSpec
+from agent.goals.vocabularies import vocabulary
 from agent.progress import Tally
-from store.trajectory import Trajectory
+from agent.tallies import has_success, succeeded
+from store.trajectory import Attempt, Trajectory
 
 REPORT_SCHEMA_VERSION = 1
 Z_95 = 1.959963984540054  # standard normal quantile of 0.975
+RESAMPLES = 2000  # of the bootstrap
 
 
 @dataclass(frozen=True)
@@ -31,11 +37,13 @@ class Header:
     rule: str  # how the checkpoint was picked: "latest", "best" or "step"
     policy: str  # "sampled" or "greedy"
     suite: str
-    episodes: int  # asked for, per instruction
+    episodes: int  # asked for, per instruction where there are any
     seed: int
     worlds: str  # split and seeds of the worlds, in words
     device: str
     command: str
+    environment: str
+    settings: dict[str, Any]  # of the environment
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
@@ -49,19 +57,21 @@ class Episode:
     seed: int
     steps: int
     subgoals: int
-    completed: bool
+    completed: bool | None  # None where the environment does not tell success from failure
     cause: str
+    episode_return: float
+    attempt_returns: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class InstructionResult:
-    """All episodes of one instruction."""
+    """All episodes of one instruction, or where every world has its own, of all instructions of one length."""
 
     text: str
     num_subgoals: int
     success: Tally
     mean_subgoals: float | None  # finished subgoals per episode
-    median_steps: float | None  # over the successful episodes only
+    median_steps: float | None  # of the successful attempts only
     failures: dict[str, int]  # cause -> episodes, most frequent first
 
 
@@ -74,10 +84,35 @@ class GoalResult:
 
 
 @dataclass(frozen=True)
+class Returns:
+    """Returns in figures; None where there are none."""
+
+    count: int
+    mean: float | None
+    interval: tuple[float, float] | None  # of the mean, 95 %
+    median: float | None
+    min: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class AttemptResult:
+    """Attempt `number` (from 1) of all episodes that had one."""
+
+    number: int
+    returns: Returns
+    success: Tally | None
+    mean_steps: float
+
+
+@dataclass(frozen=True)
 class Results:
     """The figures of one policy."""
 
-    success: Tally
+    success: Tally | None  # None where the environment does not tell success from failure
+    returns: Returns  # of episodes, all attempts together
+    causes: dict[str, int]  # how episodes ended -> episodes, most frequent first
+    attempts: tuple[AttemptResult, ...]
     instructions: tuple[InstructionResult, ...]
     goals: tuple[GoalResult, ...]
     episodes: tuple[Episode, ...]
@@ -103,17 +138,44 @@ def wilson_interval(tally: Tally, z: float = Z_95) -> tuple[float, float] | None
     return max((centre - half) / (1 + spread), 0.0), min((centre + half) / (1 + spread), 1.0)
 
 
-def summarise(trajectories: Iterable[Trajectory], instructions: Sequence[tuple[int, ...]]) -> Results:
-    """Figures of `trajectories`, in the order of the `instructions` that were asked for."""
-    groups: dict[tuple[int, ...], list[Trajectory]] = {ids: [] for ids in instructions}
-    for trajectory in trajectories:
-        groups[tuple(int(goal) for goal in trajectory.instruction)].append(trajectory)
-    played = [trajectory for group in groups.values() for trajectory in group]
+def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """95 % interval of a mean: percentile bootstrap, always with the same draws; None for fewer than two values."""
+    data, rng = np.array(values, np.float64), np.random.default_rng(0)
+    if len(data) < 2:
+        return None
+    means = [data[rng.integers(len(data), size=len(data))].mean() for _ in range(RESAMPLES)]
+    low, high = np.quantile(means, (0.025, 0.975)).tolist()
+    return low, high
+
+
+def summarise(
+    trajectories: Iterable[Trajectory], instructions: Sequence[tuple[int, ...]] | None, spec: EnvSpec
+) -> Results:
+    """Figures of `trajectories`, in the order of the `instructions` that were asked for.
+
+    None: the environment's own tasks, whose instructions, if any, are grouped by their length.
+    """
+    played = [_Played(trajectory, spec) for trajectory in trajectories]
+    groups, goals = (), ()
+    if instructions is not None:
+        order = {ids: [each for each in played if each.instruction == ids] for ids in instructions}
+        played = [each for group in order.values() for each in group]
+        describe = vocabulary(spec.vocabulary).describe
+        groups = tuple(_instruction_result(describe(ids), len(ids), group) for ids, group in order.items())
+        goals = _goal_results(order, spec)
+    elif spec.goals:
+        by_length = {n: [e for e in played if len(e.instruction) == n] for n in range(1, spec.max_instruction + 1)}
+        groups = tuple(
+            _instruction_result("1 goal" if n == 1 else f"{n} goals", n, group) for n, group in by_length.items()
+        )
     return Results(
-        success=_successes(played),
-        instructions=tuple(_instruction_result(ids, group) for ids, group in groups.items()),
-        goals=_goal_results(groups),
-        episodes=tuple(_episode(trajectory) for trajectory in played),
+        success=_tally(each.success for each in played) if has_success(spec) else None,
+        returns=_returns([each.trajectory.ret for each in played]),
+        causes=dict(Counter(each.cause for each in played).most_common()),
+        attempts=_attempt_results(played, spec),
+        instructions=groups,
+        goals=goals,
+        episodes=tuple(_episode(each, spec) for each in played),
     )
 
 
@@ -127,54 +189,98 @@ def to_json(report: EvalReport) -> dict[str, Any]:
     }
 
 
-def _successes(group: Sequence[Trajectory]) -> Tally:
-    return Tally(sum(trajectory.completed for trajectory in group), len(group))
+class _Played:
+    """An episode with what is asked of it again and again."""
+
+    def __init__(self, trajectory: Trajectory, spec: EnvSpec) -> None:
+        self.trajectory = trajectory
+        self.instruction = tuple(trajectory.instruction.tolist())
+        self.cause = trajectory.info.cause
+        self.attempts = trajectory.attempts
+        self.last = self.attempts[-1]
+        self.success = succeeded(spec, self.last, len(self.instruction))
 
 
-def _instruction_result(ids: tuple[int, ...], group: list[Trajectory]) -> InstructionResult:
-    won = [trajectory.length for trajectory in group if trajectory.completed]
-    lost = Counter(trajectory.info.cause for trajectory in group if not trajectory.completed)
+def _tally(judged: Iterable[bool | None]) -> Tally:
+    """Successes among those that could be judged."""
+    known = [success for success in judged if success is not None]
+    return Tally(sum(known), len(known))
+
+
+def _returns(values: Sequence[float]) -> Returns:
+    if not values:
+        return Returns(0, None, None, None, None, None)
+    return Returns(len(values), fmean(values), bootstrap_interval(values), median(values), min(values), max(values))
+
+
+def _attempt_results(played: Sequence[_Played], spec: EnvSpec) -> tuple[AttemptResult, ...]:
+    most = max((len(each.attempts) for each in played), default=0)
+    return tuple(
+        _attempt_result(k + 1, [(e.attempts[k], len(e.instruction)) for e in played if len(e.attempts) > k], spec)
+        for k in range(most)
+    )
+
+
+def _attempt_result(number: int, group: Sequence[tuple[Attempt, int]], spec: EnvSpec) -> AttemptResult:
+    success = _tally(succeeded(spec, attempt, num_subgoals) for attempt, num_subgoals in group)
+    return AttemptResult(
+        number=number,
+        returns=_returns([attempt.ret for attempt, _ in group]),
+        success=success if has_success(spec) else None,
+        mean_steps=fmean(attempt.length for attempt, _ in group),
+    )
+
+
+def _instruction_result(text: str, num_subgoals: int, group: list[_Played]) -> InstructionResult:
+    won = [each.last.length for each in group if each.success]
+    lost = Counter(each.cause for each in group if not each.success)
     return InstructionResult(
-        text=format_instruction(ids),
-        num_subgoals=len(ids),
-        success=_successes(group),
-        mean_subgoals=fmean(int(trajectory.progress[-1]) for trajectory in group) if group else None,
+        text=text,
+        num_subgoals=num_subgoals,
+        success=_tally(each.success for each in group),
+        mean_subgoals=fmean(each.last.progress for each in group) if group else None,
         median_steps=median(won) if won else None,
         failures=dict(lost.most_common()),
     )
 
 
-def _goal_results(groups: dict[tuple[int, ...], list[Trajectory]]) -> tuple[GoalResult, ...]:
+def _goal_results(groups: dict[tuple[int, ...], list[_Played]], spec: EnvSpec) -> tuple[GoalResult, ...]:
     asked: Counter[int] = Counter()
     reached: Counter[int] = Counter()
     for ids, group in groups.items():
-        for trajectory in group:
-            finished = int(trajectory.progress[-1])
+        for each in group:
+            finished = each.last.progress
             reached.update(ids[:finished])
             asked.update(ids[: finished + 1])  # the goals after the first unfinished one never had their turn
     in_order = dict.fromkeys(goal for ids in groups for goal in ids)
-    return tuple(GoalResult(format_instruction((g,)), Tally(reached[g], asked[g])) for g in in_order)
+    describe = vocabulary(spec.vocabulary).describe
+    return tuple(GoalResult(describe((goal,)), Tally(reached[goal], asked[goal])) for goal in in_order)
 
 
-def _episode(trajectory: Trajectory) -> Episode:
+def _episode(played: _Played, spec: EnvSpec) -> Episode:
     return Episode(
-        instruction=format_instruction(tuple(int(goal) for goal in trajectory.instruction)),
-        seed=trajectory.info.seed,
-        steps=trajectory.length,
-        subgoals=int(trajectory.progress[-1]),
-        completed=trajectory.completed,
-        cause=trajectory.info.cause,
+        instruction=vocabulary(spec.vocabulary).describe(played.instruction),
+        seed=played.trajectory.info.seed,
+        steps=played.trajectory.length,
+        subgoals=played.last.progress,
+        completed=played.success,
+        cause=played.cause,
+        episode_return=played.trajectory.ret,
+        attempt_returns=tuple(attempt.ret for attempt in played.attempts),
     )
 
 
 def _results_to_json(results: Results) -> dict[str, Any]:
     return {
         "success": _tally_to_json(results.success),
+        "returns": asdict(results.returns),
+        "causes": results.causes,
+        "attempts": [asdict(row) | {"success": _tally_to_json(row.success)} for row in results.attempts],
         "instructions": [asdict(row) | {"success": _tally_to_json(row.success)} for row in results.instructions],
         "goals": [{"text": row.text, "reached": _tally_to_json(row.reached)} for row in results.goals],
         "episodes": [asdict(episode) for episode in results.episodes],
     }
 
 
-def _tally_to_json(tally: Tally) -> dict[str, Any]:
-    return asdict(tally) | {"rate": tally.rate, "interval": wilson_interval(tally)}
+def _tally_to_json(tally: Tally | None) -> dict[str, Any] | None:
+    return None if tally is None else asdict(tally) | {"rate": tally.rate, "interval": wilson_interval(tally)}

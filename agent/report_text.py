@@ -5,26 +5,75 @@ Knows the report's fields, not how they were computed, nor where the text goes.
 
 from __future__ import annotations
 
+from typing import Any
+
 from agent.progress import Tally
-from agent.report import EvalReport, GoalResult, InstructionResult, Results, wilson_interval
+from agent.report import (
+    RESAMPLES,
+    AttemptResult,
+    EvalReport,
+    GoalResult,
+    InstructionResult,
+    Results,
+    Returns,
+    wilson_interval,
+)
 
 NO_DATA = "no data"
+MAX_ATTEMPTS = 10  # shown; the report as JSON has them all
 
 Table = tuple[list[str], list[list[str]]]  # header, rows
 
 
 def to_markdown(report: EvalReport) -> str:
-    """The whole report: header, one table per instruction and one per goal."""
+    """The whole report: header, all episodes together, then what there is of attempts, instructions and goals."""
     sections = [
         f"# Evaluation of {report.header.checkpoint}",
         _header(report),
-        "## Instructions",
-        _markdown(instruction_rows(report)),
-        "## Goals",
-        "Reached, of the times the goal's turn came, over all instructions above.",
-        _markdown(goal_rows(report)),
+        "## All episodes",
+        _markdown(overall_rows(report)),
     ]
+    if has_attempts(report):
+        sections += ["## Attempts", ATTEMPTS_CAPTION, _markdown(attempt_rows(report))]
+    if report.agent.instructions:
+        sections += ["## Instructions", _markdown(instruction_rows(report))]
+    if report.agent.goals:
+        caption = "Reached, of the times the goal's turn came, over all instructions above."
+        sections += ["## Goals", caption, _markdown(goal_rows(report))]
     return "\n\n".join(sections) + "\n"
+
+
+ATTEMPTS_CAPTION = "Attempts at the same task, in order; one that the end of its episode cut short is left out."
+
+
+def has_attempts(report: EvalReport) -> bool:
+    """Whether any episode had several attempts."""
+    return len(report.agent.attempts) > 1
+
+
+def overall_rows(report: EvalReport) -> Table:
+    """One row per policy, over all its episodes."""
+    header = ["policy", "success", "95 %", "return", "95 %", "median", "min to max", "how episodes ended"]
+    rows = [_overall_row("agent", report.agent)]
+    rows += [_overall_row("random", report.random)] if report.random else []
+    if report.agent.success is None:
+        return _without_success(header), [_without_success(row) for row in rows]
+    return header, rows
+
+
+def attempt_rows(report: EvalReport) -> Table:
+    """One row per attempt at a task."""
+    header = ["attempt", "return", "95 %", "success", "95 %", "steps", "episodes"]
+    shown = report.agent.attempts[:MAX_ATTEMPTS]
+    rows = [_attempt_row(result) for result in shown]
+    beside = _attempts_of_random(report.random, len(shown)) if report.random else []
+    if len(report.agent.attempts) > len(shown):
+        left_out = f"{len(shown) + 1} to {len(report.agent.attempts)}"
+        rows.append([left_out, "in the JSON report", *[""] * (len(header) - 2)])
+        beside += [""] if report.random else []
+    if report.agent.success is None:
+        header, rows = [*header[:3], *header[5:]], [[*row[:3], *row[5:]] for row in rows]
+    return _with_random(header, rows, beside)
 
 
 def instruction_rows(report: EvalReport) -> Table:
@@ -46,26 +95,39 @@ def goal_rows(report: EvalReport) -> Table:
     return _with_random(["goal", "reached", "95 %"], rows, beside)
 
 
-def percent(tally: Tally) -> str:
+def environment_text(name: str, settings: dict[str, Any]) -> str:
+    """'tmaze (max_steps 400, active no)'."""
+    words = [f"{key} {_setting(value)}" for key, value in settings.items() if value not in (None, "")]
+    return f"{name} ({', '.join(words)})" if words else name
+
+
+def _setting(value: Any) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
+def percent(tally: Tally | None) -> str:
     """'25% (5/20)', or 'no data' without a trial."""
-    return NO_DATA if tally.rate is None else f"{tally.rate:.0%} ({tally.successes}/{tally.trials})"
+    return NO_DATA if tally is None or tally.rate is None else f"{tally.rate:.0%} ({tally.successes}/{tally.trials})"
 
 
-def interval(tally: Tally) -> str:
+def interval(tally: Tally | None) -> str:
     """The 95 % interval of a rate in percent: '11-47'."""
-    bounds = wilson_interval(tally)
+    bounds = wilson_interval(tally) if tally else None
     return NO_DATA if bounds is None else f"{100 * bounds[0]:.0f}-{100 * bounds[1]:.0f}"
 
 
 def _header(report: EvalReport) -> str:
     header = report.header
-    policy = f"{header.policy} actions; the random column is a uniformly random policy in the same worlds"
+    policy = f"{header.policy} actions; random is a uniformly random policy in the same worlds"
+    each = f"{header.episodes} per instruction" if report.agent.goals else str(header.episodes)
     rows = {
         "checkpoint": f"{header.checkpoint} ({header.rule}), step {header.step}",
         "sha256": ", ".join(f"{name} {digest}" for name, digest in header.sha256.items()),
+        "environment": environment_text(header.environment, header.settings),
         "worlds": header.worlds,
-        "episodes": f"{header.episodes} per instruction, suite {header.suite}, seed {header.seed}",
+        "episodes": f"{each}, suite {header.suite}, seed {header.seed}",
         "policy": policy if report.random else f"{header.policy} actions",
+        "intervals": f"95 %: of rates Wilson's, of mean returns the percentile bootstrap's ({RESAMPLES} resamples)",
         "device": header.device,
         "versions": ", ".join(f"{name} {version}" for name, version in header.versions.items()),
         "wall time": f"{header.seconds:.0f} s",
@@ -75,6 +137,54 @@ def _header(report: EvalReport) -> str:
     if header.interrupted:
         lines.append("- INTERRUPTED: episodes are missing, and short episodes are over-represented")
     return "\n".join(lines)
+
+
+def _overall_row(policy: str, results: Results) -> list[str]:
+    returns = results.returns
+    return [
+        policy,
+        percent(results.success),
+        interval(results.success),
+        _number(returns.mean),
+        _bounds(returns),
+        _number(returns.median),
+        f"{_number(returns.min)} to {_number(returns.max)}",
+        ", ".join(f"{cause} {count}" for cause, count in results.causes.items()),
+    ]
+
+
+def _without_success(row: list[str]) -> list[str]:
+    return [row[0], *row[3:]]
+
+
+def _attempt_row(result: AttemptResult) -> list[str]:
+    return [
+        str(result.number),
+        _number(result.returns.mean),
+        _bounds(result.returns),
+        percent(result.success),
+        interval(result.success),
+        f"{result.mean_steps:.1f}",
+        str(result.returns.count),
+    ]
+
+
+def _attempts_of_random(random: Results, count: int) -> list[str]:
+    means = [_number(result.returns.mean) for result in random.attempts[:count]]
+    return means + [NO_DATA] * (count - len(means))
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return NO_DATA
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _bounds(returns: Returns) -> str:
+    if returns.interval is None:
+        return NO_DATA
+    low, high = returns.interval
+    return f"{_number(low)} to {_number(high)}"
 
 
 def _instruction_row(result: InstructionResult) -> list[str]:

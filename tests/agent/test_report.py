@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, bootstrap
 
+from agent.envs.base import EnvSpec
 from agent.goals.grammar import parse_instruction
 from agent.progress import Tally
-from agent.report import EvalReport, Header, summarise, to_json, wilson_interval
-from agent.report_text import goal_rows, instruction_rows, to_markdown
+from agent.report import EvalReport, Header, bootstrap_interval, summarise, to_json, wilson_interval
+from agent.report_text import (
+    attempt_rows,
+    environment_text,
+    goal_rows,
+    has_attempts,
+    instruction_rows,
+    overall_rows,
+    to_markdown,
+)
 from store.trajectory import Trajectory, TrajectoryInfo
 
+CRAFTER = EnvSpec("crafter", spaces.Dict({"view": spaces.Discrete(3)}), spaces.Discrete(2), 100, 5, "crafter", None)
+LAKE = replace(CRAFTER, name="lake", max_instruction=0, vocabulary="", success_return=1.0)
 STONE_IRON = parse_instruction("stone pickaxe, collect iron")
 SAPLING = parse_instruction("collect sapling")
 
@@ -63,9 +76,12 @@ def report_of(agent: list[Trajectory], random: list[Trajectory] | None = None, *
         "worlds": "held-out worlds (odd seeds)",
         "device": "cpu",
         "command": "amago eval --checkpoint a",
+        "environment": "crafter",
+        "settings": {"max_steps": 100},
     }
-    beside = summarise(random, instructions) if random is not None else None
-    return EvalReport(Header(**{**fields, **header}), summarise(agent, instructions), beside)  # type: ignore[arg-type]
+    beside = summarise(random, instructions, CRAFTER) if random is not None else None
+    about = Header(**{**fields, **header})  # type: ignore[arg-type]
+    return EvalReport(about, summarise(agent, instructions, CRAFTER), beside)
 
 
 FOUR = [
@@ -100,7 +116,7 @@ def test_no_trial_gives_no_interval() -> None:
 
 
 def test_instruction_figures() -> None:
-    result = summarise(FOUR, [STONE_IRON]).instructions[0]
+    result = summarise(FOUR, [STONE_IRON], CRAFTER).instructions[0]
     assert result.text == "make stone pickaxe, collect iron"
     assert result.success == Tally(2, 4)
     assert result.mean_subgoals == pytest.approx((2 + 1 + 0 + 2) / 4)
@@ -109,21 +125,21 @@ def test_instruction_figures() -> None:
 
 
 def test_a_goal_counts_only_once_its_turn_came() -> None:
-    pickaxe, iron = summarise(FOUR, [STONE_IRON]).goals
+    pickaxe, iron = summarise(FOUR, [STONE_IRON], CRAFTER).goals
     assert (pickaxe.text, pickaxe.reached) == ("make stone pickaxe", Tally(3, 4))
     assert (iron.text, iron.reached) == ("collect iron", Tally(2, 3))
 
 
 def test_a_repeated_goal_is_asked_for_each_time() -> None:
     twice = parse_instruction("collect sapling x2")
-    results = summarise([played(twice, 1, 5, "time limit"), played(twice, 2, 5, "completed")], [twice])
+    results = summarise([played(twice, 1, 5, "time limit"), played(twice, 2, 5, "completed")], [twice], CRAFTER)
     assert results.goals[0].reached == Tally(3, 4)
 
 
 def test_goals_are_counted_over_all_instructions() -> None:
     instructions = [SAPLING, parse_instruction("collect sapling, place plant")]
     episodes = [played(instructions[0], 1, 3, "completed"), played(instructions[1], 0, 3, "time limit")]
-    sapling, plant = summarise(episodes, instructions).goals
+    sapling, plant = summarise(episodes, instructions, CRAFTER).goals
     assert sapling.reached == Tally(1, 2)
     assert plant.reached == Tally(0, 0)
 
@@ -171,6 +187,8 @@ def test_json_names_what_was_evaluated_and_every_world() -> None:
         "subgoals": 1,
         "completed": False,
         "cause": "death by zombie",
+        "episode_return": 0.0,
+        "attempt_returns": [0.0],
     }
 
 
@@ -178,9 +196,133 @@ def test_markdown_holds_header_and_tables() -> None:
     text = to_markdown(report_of(FOUR, []))
     assert text.startswith("# Evaluation of runs/a/checkpoints/100\n")
     assert "- sha256: weights.safetensors ab12" in text
+    assert "- environment: crafter (max_steps 100)" in text
+    assert "- intervals: 95 %: of rates Wilson's, of mean returns the percentile bootstrap's (2000 resamples)" in text
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## All episodes",
+        "## Instructions",
+        "## Goals",
+    ]
     assert "| make stone pickaxe, collect iron | 50% (2/4) | 15-85 | no data |" in text
     assert "INTERRUPTED" not in text
 
 
 def test_markdown_marks_an_interrupted_evaluation() -> None:
     assert "INTERRUPTED" in to_markdown(report_of(FOUR, interrupted=True))
+
+
+def trial(*attempts: list[float], cause: str = "completed") -> Trajectory:
+    """An episode of attempts without an instruction, given by their rewards."""
+    rewards = np.concatenate([np.array(rewards, np.float32) for rewards in attempts])
+    starts = np.cumsum([0, *(len(rewards) for rewards in attempts)])[:-1]
+    alone = played((), 0, len(rewards), cause)
+    return replace(alone, rewards=rewards, is_first=np.isin(np.arange(len(rewards) + 1), starts))
+
+
+THREE = [trial([0, 0], [0, 1]), trial([1], [1], [0, 0], cause="hole"), trial([0], [1], [0.5], cause="horizon")]
+
+
+def lake_report(agent: list[Trajectory], random: list[Trajectory] | None = None, spec: EnvSpec = LAKE) -> EvalReport:
+    beside = summarise(random, None, spec) if random else None
+    return EvalReport(report_of([]).header, summarise(agent, None, spec), beside)
+
+
+def test_returns_and_causes_without_instructions() -> None:
+    results = summarise(THREE, None, LAKE)
+    assert results.success == Tally(2, 3)  # by the last attempt that was not cut short
+    returns = results.returns
+    assert (returns.count, returns.mean, returns.median, returns.min, returns.max) == (3, 1.5, 1.5, 1.0, 2.0)
+    assert results.causes == {"completed": 1, "hole": 1, "horizon": 1}
+    assert (results.instructions, results.goals) == ((), ())
+
+
+def test_attempts_by_hand() -> None:
+    first, second, third = summarise(THREE, None, LAKE).attempts
+    assert [row.returns.count for row in (first, second, third)] == [3, 3, 1]
+    assert [row.returns.mean for row in (first, second, third)] == pytest.approx([1 / 3, 1, 0])
+    assert [row.success for row in (first, second, third)] == [Tally(1, 3), Tally(3, 3), Tally(0, 1)]
+    assert [row.mean_steps for row in (first, second, third)] == pytest.approx([4 / 3, 4 / 3, 2])
+
+
+def test_attempt_rows() -> None:
+    report = lake_report(THREE, [trial([0], [0.25])])
+    assert has_attempts(report) and not has_attempts(report_of(FOUR))
+    header, rows = attempt_rows(report)
+    assert header == ["attempt", "return", "95 %", "random", "success", "95 %", "steps", "episodes"]
+    assert rows[1] == ["2", "1", "1 to 1", "0.25", "100% (3/3)", "44-100", "1.3", "3"]
+    assert rows[2] == ["3", "0", "no data", "no data", "0% (0/1)", "0-79", "2.0", "1"]
+
+
+def test_many_attempts_are_cut_on_the_page_only() -> None:
+    report = lake_report([trial(*[[0.0]] * 16)], [trial(*[[0.0]] * 3)])
+    _, rows = attempt_rows(report)
+    assert len(rows) == 11
+    assert rows[-1] == ["11 to 16", "in the JSON report", *[""] * 6]
+    assert len(to_json(report)["agent"]["attempts"]) == 16
+
+
+def test_overall_rows() -> None:
+    header, rows = overall_rows(lake_report(THREE, [trial([-0.25])]))
+    assert header == ["policy", "success", "95 %", "return", "95 %", "median", "min to max", "how episodes ended"]
+    assert rows[0] == [
+        "agent",
+        "67% (2/3)",
+        "21-94",
+        "1.5",
+        "1 to 2",
+        "1.5",
+        "1 to 2",
+        "completed 1, hole 1, horizon 1",
+    ]
+    assert rows[1] == ["random", "0% (0/1)", "0-79", "-0.25", "no data", "-0.25", "-0.25 to -0.25", "completed 1"]
+
+
+def test_an_environment_without_success_has_no_such_figures() -> None:
+    spec = replace(LAKE, success_return=None)
+    report = lake_report(THREE, [trial([1234.5])], spec)
+    header, rows = overall_rows(report)
+    assert header == ["policy", "return", "95 %", "median", "min to max", "how episodes ended"]
+    assert rows[1][:2] == ["random", "1,234"]
+    assert "success" not in attempt_rows(report)[0]
+    document = to_json(report)["agent"]
+    assert document["success"] is None and document["episodes"][0]["completed"] is None
+    text = to_markdown(report)
+    assert "## Attempts" in text and "## Instructions" not in text and "## Goals" not in text
+
+
+def test_instructions_of_worlds_are_grouped_by_their_length() -> None:
+    spec = replace(CRAFTER, name="maze", vocabulary="cells 5", max_instruction=3)
+    episodes = [played((7,), 1, 4, "completed"), played((3, 24), 1, 9, "time limit"), played((8,), 0, 9, "time limit")]
+    results = summarise(episodes, None, spec)
+    assert [(row.text, row.success) for row in results.instructions] == [
+        ("1 goal", Tally(1, 2)),
+        ("2 goals", Tally(0, 1)),
+        ("3 goals", Tally(0, 0)),
+    ]
+    assert results.goals == () and results.success == Tally(1, 3)
+    assert [episode.instruction for episode in results.episodes] == [
+        "cell (2, 1)",
+        "cell (3, 0), cell (4, 4)",
+        "cell (3, 1)",
+    ]
+
+
+def test_no_episode_gives_no_returns() -> None:
+    returns = summarise([], None, LAKE).returns
+    assert (returns.count, returns.mean, returns.interval) == (0, None, None)
+    assert bootstrap_interval([3.0]) is None
+    assert bootstrap_interval([3.0, 3.0]) == (3.0, 3.0)
+
+
+def test_the_bootstrap_agrees_with_scipy() -> None:
+    values = np.random.default_rng(1).exponential(size=60)
+    expected = bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(2)).confidence_interval
+    interval = bootstrap_interval(values.tolist())
+    assert interval == bootstrap_interval(values.tolist())
+    assert interval == pytest.approx((expected.low, expected.high), abs=0.03)
+
+
+def test_environment_text() -> None:
+    settings = {"attempts": 8, "horizon": None, "size": 5, "shuffle_actions": False, "id": ""}
+    assert environment_text("frozen-lake", settings) == "frozen-lake (attempts 8, size 5, shuffle_actions no)"
+    assert environment_text("x", {}) == "x"
