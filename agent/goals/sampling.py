@@ -5,6 +5,7 @@ trajectories.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ _CAP_WEIGHTS = (45 - _CAPS) / (45 - _CAPS).sum()
 
 
 class InstructionSampler:
-    """Draws instructions; remembers only how far along the tech tree anybody has come.
+    """Draws Crafter's instructions; remembers only how far along the tech tree anybody has come.
 
     `wanted_share` of all draws are `wanted` (if given), `tech_tree_share` of the others follow the tech tree,
     and the rest have a uniformly drawn number of independent subgoals, 1 to `max_length`. "wake up" is never
@@ -81,20 +82,28 @@ class InstructionSampler:
         self._tech_tree_share = tech_tree_share
         self._max_length = max_length
         self.best_step = -1
-        """Index in TECH_TREE of the farthest step reached so far, -1 before the first; a run saves it."""
+        """Index in TECH_TREE of the farthest step reached so far, -1 before the first."""
 
     def observe(self, achieved: Iterable[int]) -> None:
         """Take note of goals that a rollout reached, wanted or not."""
         reached = [TECH_TREE.index(goal) for goal in achieved if goal in TECH_TREE]
         self.best_step = max(self.best_step, *reached) if reached else self.best_step
 
-    def sample(self, rng: np.random.Generator) -> tuple[tuple[int, ...], bool]:
-        """An instruction, and whether it is the wanted one."""
+    def sample(self, rng: np.random.Generator, seed: int) -> tuple[tuple[int, ...], bool]:
+        """An instruction, and whether it is the wanted one; every world is asked for the same, whatever its `seed`."""
         if self._wanted and rng.random() < self._wanted_share:
             return self._wanted, True
         if rng.random() < self._tech_tree_share:
             return self._along_tech_tree(rng), False
         return sample_instruction(rng, self._max_length), False
+
+    def snapshot(self) -> dict[str, Any]:
+        """How far along the tech tree anybody has come."""
+        return {"best_step": self.best_step}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what `snapshot` returned."""
+        self.best_step = state["best_step"]
 
     def _along_tech_tree(self, rng: np.random.Generator) -> tuple[int, ...]:
         """An ordered subset of the tree up to one past the best step."""

@@ -52,27 +52,27 @@ def test_wanted_share():
     wanted = (goal_id("collect iron"), goal_id("wake up"))
     rng = np.random.default_rng(1)
     sampler = InstructionSampler(wanted, wanted_share=0.5, tech_tree_share=0.0)
-    samples = [sampler.sample(rng) for _ in range(2000)]
+    samples = [sampler.sample(rng, 0) for _ in range(2000)]
     assert np.mean([is_wanted for _, is_wanted in samples]) == pytest.approx(0.5, abs=0.04)
     assert all(instruction == wanted for instruction, is_wanted in samples if is_wanted)
     nobody = InstructionSampler(None, wanted_share=0.5, tech_tree_share=0.0)
-    assert not any(is_wanted for _, is_wanted in (nobody.sample(rng) for _ in range(100)))
+    assert not any(is_wanted for _, is_wanted in (nobody.sample(rng, 0) for _ in range(100)))
 
 
 def test_the_tech_tree_grows_by_one_step_past_the_best():
     rng = np.random.default_rng(2)
     sampler = InstructionSampler(None, wanted_share=0.0, tech_tree_share=1.0)
-    assert sampler.sample(rng) == ((goal_id("collect wood"),), False)
+    assert sampler.sample(rng, 0) == ((goal_id("collect wood"),), False)
     sampler.observe([goal_id("collect wood"), goal_id("make wood pickaxe"), goal_id("eat cow")])
     sampler.observe([goal_id("place table")])
     assert sampler.best_step == 2
-    samples = [sampler.sample(rng)[0] for _ in range(300)]
+    samples = [sampler.sample(rng, 0)[0] for _ in range(300)]
     assert {goal for instruction in samples for goal in instruction} == set(TECH_TREE[:4])
     for instruction in samples:
         steps = [TECH_TREE.index(goal) for goal in instruction]
         assert steps == sorted(set(steps))
     sampler.observe(TECH_TREE)
-    assert max(map(len, (sampler.sample(rng)[0] for _ in range(100)))) == 5
+    assert max(map(len, (sampler.sample(rng, 0)[0] for _ in range(100)))) == 5
 
 
 def test_max_length_and_reproducibility():

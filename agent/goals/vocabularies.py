@@ -1,0 +1,62 @@
+"""Which goals an environment knows, by the name it gives in `EnvSpec.vocabulary`: their ids, names and tokens.
+
+    ""           no goals
+    "crafter"    the 191 goals of Crafter
+    "cells 11"   to stand on a cell of a grid of 11 x 11; goal y * 11 + x is cell (x, y)
+
+Ids are stored in trajectories, so a vocabulary of one name never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+
+from agent.goals.grammar import format_instruction
+from agent.goals.vocabulary import GOALS, goal_tokens
+
+_CELLS = "cells "
+_MAX_SIZE = 181  # the ids of a larger grid's cells do not fit the int16 in which goals are stored
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Goal ids are the indices of `names`."""
+
+    name: str
+    names: tuple[str, ...]
+    tokens: np.ndarray  # (goals + 1, words) numbers of the words of each goal, 0 is no word; the last row is all 0
+    describe: Callable[[Sequence[int]], str]  # text of an instruction
+
+    @property
+    def no_goal(self) -> int:
+        """Stands for "no goal" wherever goal ids have a fixed number of slots."""
+        return len(self.names)
+
+
+@lru_cache
+def vocabulary(name: str) -> Vocabulary:
+    """The vocabulary of that name; ValueError if there is none."""
+    if name == "":
+        return Vocabulary(name, (), np.zeros((1, 1), np.uint8), partial(_listed, ()))
+    if name == "crafter":
+        return Vocabulary(name, tuple(goal.name for goal in GOALS), goal_tokens(), format_instruction)
+    size = name.removeprefix(_CELLS)
+    if name.startswith(_CELLS) and size.isdecimal() and 0 < int(size) <= _MAX_SIZE:
+        return _cells(name, int(size))
+    raise ValueError(f"there is no vocabulary {name!r}, only 'crafter' and 'cells <1 to {_MAX_SIZE}>'")
+
+
+def _cells(name: str, size: int) -> Vocabulary:
+    y, x = np.divmod(np.arange(size * size), size)
+    names = tuple(f"cell ({column}, {row})" for column, row in zip(x.tolist(), y.tolist(), strict=True))
+    tokens = np.zeros((size * size + 1, 2), np.uint8)
+    tokens[:-1] = np.stack([x, y], axis=1) + 1
+    return Vocabulary(name, names, tokens, partial(_listed, names))
+
+
+def _listed(names: tuple[str, ...], instruction: Sequence[int]) -> str:
+    return ", ".join(names[goal] for goal in instruction)
