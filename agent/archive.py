@@ -13,7 +13,7 @@ import numpy as np
 from agent.config import Config, RelabelMode
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import wanted_instruction
-from agent.goals.vocabulary import NUM_GOALS
+from agent.goals.vocabularies import vocabulary
 from agent.relabel import GoalStatistics
 from agent.replay import Replay, SequenceArrays
 from agent.tallies import RecentRollouts
@@ -26,9 +26,10 @@ class Archive:
     """Keeps every rollout on disk and the newest in memory; `recent` tells how successful they are."""
 
     def __init__(self, config: Config, paths: RunPaths, spec: EnvSpec) -> None:
-        self.recent = RecentRollouts(wanted_instruction(config.task.goals))
-        self._replay = Replay(config.replay.max_steps, config.model.context, spec.max_instruction)
-        self._statistics = GoalStatistics(NUM_GOALS)
+        self.recent = RecentRollouts(wanted_instruction(config.task.goals), spec)
+        goals = vocabulary(spec.vocabulary)
+        self._replay = Replay(config.replay.max_steps, config.model.context, spec.max_instruction, goals.no_goal)
+        self._statistics = GoalStatistics(len(goals.names))
         self._mode: RelabelMode = config.replay.relabel
         self._paths = paths
         self._writer = RolloutWriter(paths, "train", spec=spec.to_json())

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.config import RelabelMode
-from agent.goals.vocabulary import NO_GOAL
 from agent.relabel import GoalStatistics, Hindsight, Relabelled, hindsight
 from store.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
 class SequenceArrays:
-    """B windows of at most L transitions, L+1 tokens; zeros (goals: NO_GOAL) behind the end of a shorter one.
+    """B windows of at most L transitions, L+1 tokens; zeros (goals: no goal) behind the end of a shorter one.
 
     Transition i of a window leads from token i to token i+1.
     """
@@ -41,11 +40,15 @@ class SequenceArrays:
 class Replay:
     """Holds the newest trajectories, at most `max_steps` transitions of them (but always the newest one)."""
 
-    def __init__(self, max_steps: int, context: int, max_instruction: int) -> None:
-        """`context`: L, transitions of a window. `max_instruction`: length of the longest instruction."""
+    def __init__(self, max_steps: int, context: int, max_instruction: int, no_goal: int) -> None:
+        """`context`: L, transitions of a window. `max_instruction`: length of the longest instruction.
+
+        `no_goal` fills the slots behind an instruction.
+        """
         self.max_steps = max_steps
         self.context = context
         self.max_instruction = max_instruction
+        self.no_goal = no_goal
         self.num_steps = 0
         self.num_bytes = 0
         self._sources: deque[Hindsight] = deque()
@@ -88,7 +91,7 @@ class Replay:
             observations={
                 key: np.zeros(tokens + array.shape[1:], array.dtype) for key, array in newest.observations.items()
             },
-            goals=np.full((*tokens, self.max_instruction), NO_GOAL, np.int16),
+            goals=np.full((*tokens, self.max_instruction), self.no_goal, np.int16),
             previous_actions=np.zeros(tokens + action_shape, action_type),
             previous_rewards=np.zeros(tokens, np.float32),
             is_first=np.zeros(tokens, bool),
@@ -114,7 +117,7 @@ class Replay:
         for key, array in trajectory.observations.items():
             batch.observations[key][row, :num_tokens] = array[tokens]
         batch.goals[row, :num_tokens] = remaining_goals(
-            labels.instruction, labels.progress[tokens], self.max_instruction
+            labels.instruction, labels.progress[tokens], self.max_instruction, self.no_goal
         )
         batch.is_first[row, :num_tokens] = trajectory.is_first[tokens]
         batch.time[row, :num_tokens] = np.arange(start, stop + 1)
@@ -135,8 +138,8 @@ class Replay:
         batch.starts[row] = start
 
 
-def remaining_goals(instruction: np.ndarray, progress: np.ndarray, width: int) -> np.ndarray:
-    """Goal ids (T, width) left of `instruction` (n,) after `progress` (T,) subgoals, NO_GOAL behind them."""
-    padded = np.full(len(instruction) + width, NO_GOAL, np.int16)
+def remaining_goals(instruction: np.ndarray, progress: np.ndarray, width: int, no_goal: int) -> np.ndarray:
+    """Goal ids (T, width) left of `instruction` (n,) after `progress` (T,) subgoals, `no_goal` behind them."""
+    padded = np.full(len(instruction) + width, no_goal, np.int16)
     padded[: len(instruction)] = instruction
     return padded[progress[:, None] + np.arange(width)]

@@ -45,7 +45,7 @@ def make_trajectory(number: int, length: int, num_goals: int = 2, action_size: i
 
 
 def make_replay(*trajectories: Trajectory, context: int = 8, max_steps: int = 10_000) -> Replay:
-    replay = Replay(max_steps, context, MAX_INSTRUCTION)
+    replay = Replay(max_steps, context, MAX_INSTRUCTION, NO_GOAL)
     for trajectory in trajectories:
         replay.add(trajectory)
     return replay
@@ -192,7 +192,7 @@ def test_the_generator_decides_everything():
 
 def test_free_play_has_no_goals():
     trajectory = make_trajectory(0, 20, num_goals=0)
-    replay = Replay(max_steps=100, context=4, max_instruction=0)
+    replay = Replay(max_steps=100, context=4, max_instruction=0, no_goal=0)
     replay.add(trajectory)
     assert sample(replay, batch_size=3, mode="all").goals.shape == (3, 5, 0)
 
@@ -200,3 +200,10 @@ def test_free_play_has_no_goals():
 def test_an_empty_replay_cannot_be_sampled():
     with pytest.raises(AssertionError, match="nothing to sample"):
         sample(make_replay())
+
+
+def test_other_vocabularies_have_another_number_for_no_goal():
+    replay = Replay(max_steps=100, context=4, max_instruction=3, no_goal=25)
+    replay.add(make_trajectory(0, 20, num_goals=2))
+    goals = sample(replay, batch_size=3).goals
+    assert goals.shape == (3, 5, 3) and (goals == [0, 1, 25]).all()
