@@ -72,6 +72,55 @@ class TestTdTarget:
                 k += 1
             assert target[b, t, g].item() == pytest.approx(expected, abs=1e-4)
 
+    @few
+    @given(
+        SEEDS,
+        st.lists(
+            st.tuples(st.integers(1, 8), st.sampled_from(["terminated", "truncated", "window"])), min_size=1, max_size=4
+        ),
+        st.integers(1, 10),
+    )
+    def test_n_steps_over_windows_of_episodes(self, seed, episodes, n):
+        """Each row is an episode that ends one way or another; what stands behind its end is not a number."""
+        B, L = len(episodes), max(length for length, _ in episodes)
+        rewards, values = normal(seed, B, L), normal(seed + 1, B, L, 2)
+        gammas = torch.tensor([0.5, 0.9])
+        terminated, continues = torch.zeros(B, L, dtype=torch.bool), torch.zeros(B, L, dtype=torch.bool)
+        for b, (length, end) in enumerate(episodes):
+            rewards[b, length:], values[b, length:] = math.nan, math.nan
+            terminated[b, length - 1] = end == "terminated"
+            continues[b, : length - 1] = True
+        target = td_target(rewards, terminated, values, gammas, continues=continues, num_steps=n)
+
+        def expected(b: int, t: int, g: int, steps: int) -> float:
+            """r_t + gamma times what t + 1 is worth, with so many `steps` of reward to come, this one included."""
+            length, end = episodes[b]
+            if t == length - 1:
+                later = 0.0 if end == "terminated" else float(values[b, t, g])
+            else:
+                later = float(values[b, t, g]) if steps == 1 else expected(b, t + 1, g, steps - 1)
+            return float(rewards[b, t]) + float(gammas[g]) * later
+
+        for b, (length, _) in enumerate(episodes):
+            for t, g in np.ndindex(length, 2):
+                assert target[b, t, g].item() == pytest.approx(expected(b, t, g, n), abs=1e-4)
+
+    @few
+    @given(SEEDS, st.integers(1, 9), st.integers(1, 12))
+    def test_every_sweep_of_n_steps_makes_n_more_values_exact(self, seed, L, n):
+        """Bootstrapping on its own targets, backwards from the end: at last the discounted return, whatever n is."""
+        rewards, gammas = normal(seed, 1, L), torch.tensor([0.5, 0.9])
+        done = torch.arange(L)[None] == L - 1
+        exact = torch.zeros(1, L, 2)
+        for t in range(L):
+            exact[0, t] = sum(rewards[0, k] * gammas ** (k - t) for k in range(t, L))
+        target = normal(seed + 1, 1, L, 2) + 10  # of which nothing is right
+        for sweep in range(1, -(-L // n) + 1):
+            values = torch.cat([target[:, 1:], target[:, :1]], dim=1)
+            target = td_target(rewards, done, values, gammas, continues=~done, num_steps=n)
+            right = torch.isclose(target, exact, atol=1e-4).all(-1)[0]
+            assert right.tolist() == [t >= L - sweep * n for t in range(L)]
+
 
 @few
 @given(SEEDS, SIZES)
