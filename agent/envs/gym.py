@@ -1,0 +1,124 @@
+"""Any Gymnasium environment as one of ours.
+
+How observations and actions change is said in `gym_spaces`. An `action_mask` that the environment puts into its info,
+as Taxi does, becomes an entry of the observation. The world's seed is the seed of the first attempt, later attempts
+get one that follows from it: what an environment draws anew at each reset differs between attempts.
+"""
+
+import difflib
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from agent.envs.base import MAX_SEED
+from agent.envs.gym_spaces import flat_action, flat_observation, mask_space, read_mask
+from store.errors import AmagoError
+
+_MASK = "action_mask"
+
+Observation = dict[str, np.ndarray]
+
+
+class GymEnv(gymnasium.Env):
+    """The environment registered as `id`; an id of the form "module:Name-v0" imports the module first.
+
+    `max_steps` is the time limit, None that of the environment. AmagoError if there is no such environment, or if it
+    cannot be played by our agent.
+    """
+
+    max_instruction = 0
+    vocabulary = ""
+
+    def __init__(self, id: str, max_steps: int | None = None):
+        self._env = _make(id, max_steps)
+        spec = self._env.spec
+        assert spec is not None, id
+        if spec.max_episode_steps is None:
+            raise AmagoError(f"{id} has no time limit of its own; give one: --set env.max_steps=1000")
+        self.name = f"gym:{id}"
+        self.max_steps = spec.max_episode_steps
+        self.success_return = None if spec.reward_threshold is None else float(spec.reward_threshold)
+        try:
+            self.action_space, self._original_action = flat_action(self._env.action_space)
+            num_actions = int(self.action_space.n) if isinstance(self.action_space, spaces.Discrete) else None
+            self._entries = flat_observation(self._env.observation_space, num_actions)
+        except AmagoError as error:
+            raise AmagoError(f"{id}: {error}") from None
+        observed: dict[str, gymnasium.Space] = {name: entry.space for name, entry in self._entries.items()}
+        self._told_mask: np.ndarray | None = None
+        if num_actions is not None and _MASK not in observed and self._tells_mask(num_actions):
+            self._told_mask = np.ones(num_actions, np.int8)
+            observed[_MASK] = mask_space(num_actions)
+        self.observation_space = spaces.Dict(observed)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        super().reset(seed=seed)
+        world = int(self.np_random.integers(MAX_SEED)) if seed is None else seed
+        observation, said = self._env.reset(seed=_attempt_seed(world, (options or {}).get("attempt", 0)))
+        return self._observe(observation, said), {"cause": ""}
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, said = self._env.step(self._original_action(action))
+        terminated, truncated = bool(terminated), bool(truncated and not terminated)
+        cause = "ended" if terminated else "time limit" if truncated else ""
+        return self._observe(observation, said), float(reward), terminated, truncated, {"cause": cause}
+
+    def close(self) -> None:
+        self._env.close()
+
+    def _observe(self, observation: Any, said: dict[str, Any]) -> Observation:
+        seen = {name: entry.read(observation) for name, entry in self._entries.items()}
+        if self._told_mask is not None:
+            seen[_MASK] = read_mask(said.get(_MASK, self._told_mask))
+        return seen
+
+    def _tells_mask(self, num_actions: int) -> bool:
+        """Whether the info at a reset tells which actions are legal."""
+        _, said = self._env.reset(seed=0)
+        return _MASK in said and np.shape(said[_MASK]) == (num_actions,)
+
+
+def _attempt_seed(world: int, attempt: int) -> int:
+    if attempt == 0:
+        return world
+    return int(np.random.default_rng((world, attempt)).integers(MAX_SEED))
+
+
+def _make(id: str, max_steps: int | None) -> gymnasium.Env:
+    """The environment, with its time limit; whatever is not a bug of it is one clear line."""
+    if not id:
+        raise AmagoError("which Gymnasium environment? give --id, for example --id CartPole-v1")
+    if id.count(":") > 1:
+        raise AmagoError(f"'{id}' has two colons; the Gymnasium environments of a module are called module:Name-v0")
+    if ":" in id and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # where one's own module lies, as with `python -m`
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that there is a newer version, a better package, ...
+            return gymnasium.make(id, max_episode_steps=max_steps, disable_env_checker=True)
+    except gymnasium.error.NamespaceNotFound as error:
+        raise AmagoError(
+            f"there are no Gymnasium environments of the kind of '{id}'; install their package and name the module "
+            "that registers them, for example --id ale_py:ALE/Pong-v5"
+        ) from error
+    except (gymnasium.error.UnregisteredEnv, gymnasium.error.DeprecatedEnv) as error:
+        raise AmagoError(f"there is no Gymnasium environment '{id}'{_near_names(id)}") from error
+    except (gymnasium.error.Error, ImportError) as error:
+        reason = " ".join(str(error).split())
+        raise AmagoError(f"the Gymnasium environment '{id}' cannot be made: {reason}") from error
+
+
+def _near_names(id: str) -> str:
+    """What the id may have meant, to end a sentence with."""
+    names = {name.lower(): name for name in gymnasium.registry}
+    near = difflib.get_close_matches(id.rpartition(":")[2].lower(), names, n=3)
+    if near:
+        return f"; is it {' or '.join(names[name] for name in near)}?"
+    return "; one of your own is --id module:Name-v0, where importing the module registers it"
