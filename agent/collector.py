@@ -12,13 +12,11 @@ from agent.config import Config
 from agent.device import resolve_device
 from agent.envs.exploration import ExplorationSchedule
 from agent.envs.vector import VectorEnv
-from agent.goals.grammar import wanted_instruction
-from agent.goals.sampling import InstructionSampler
 from agent.interface import interface_of
 from agent.nets.model import ActingModel
 from agent.policy import Policy
 from agent.rollout import Collector
-from agent.tasks import TrainingTasks
+from agent.tasks import TrainingTasks, make_sampler
 from store.trajectory import Trajectory
 
 
@@ -26,18 +24,13 @@ class TrainingCollector:
     """Environments, policy, tasks and exploration as the configuration wants them, with their counters."""
 
     def __init__(self, config: Config, state: dict[str, Any] | None) -> None:
-        wanted = wanted_instruction(config.task.goals)
         make = make_env(config.env)
         collect = config.collect
         self.envs = VectorEnv(make, collect.actors, collect.workers, collect.worker_timeout)
         spec = self.envs.spec
         model = ActingModel(interface_of(spec), config).to(resolve_device(config.run.device))
         self.policy = Policy(model, collect.actors, config.model.context)
-        sampler = None
-        if spec.goals:
-            task = config.task
-            sampler = InstructionSampler(wanted, task.wanted_share, task.tech_tree_share, task.max_length)
-        self._tasks = TrainingTasks(sampler, config.run.seed, collect.actors)
+        self._tasks = TrainingTasks(make_sampler(config, spec), config.run.seed, collect.actors)
         schedule = ExplorationSchedule(**config.exploration.model_dump(), max_steps=spec.max_steps)
         self.collector = Collector(self.envs, self.policy, self._tasks, schedule)
         if state:

@@ -7,17 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from agent.envs.base import Task, held_out_seed, train_seed
+from agent.config import Config
+from agent.envs.base import EnvSpec, Task, held_out_seed, train_seed
+from agent.envs.maze_places import PlaceSampler
+from agent.goals.grammar import wanted_instruction
+from agent.goals.sampler import Sampler
 from agent.goals.sampling import InstructionSampler
 from agent.rollout import Assignment
 
 _TRAINING, _HELD_OUT = 0, 1  # first number of the seeds of either kind
 
 
+def make_sampler(config: Config, spec: EnvSpec) -> Sampler | None:
+    """What draws the instructions of an environment, as the configuration wants them; None if it takes none."""
+    task = config.task
+    match spec.vocabulary.split():
+        case []:
+            return None
+        case ["crafter"]:
+            wanted = wanted_instruction(task.goals)
+            return InstructionSampler(wanted, task.wanted_share, task.tech_tree_share, task.max_length)
+        case ["cells", size]:
+            return PlaceSampler(int(size), min(task.max_length, spec.max_instruction))
+    raise ValueError(f"nothing draws instructions of the vocabulary '{spec.vocabulary}'")
+
+
 class TrainingTasks:
     """For each actor an endless sequence of tasks, a function of the run's seed, the actor and a counter alone."""
 
-    def __init__(self, sampler: InstructionSampler | None, seed: int, num_actors: int) -> None:
+    def __init__(self, sampler: Sampler | None, seed: int, num_actors: int) -> None:
         """Without a `sampler` the tasks carry no instruction."""
         self._sampler = sampler
         self._seed = seed
@@ -27,35 +45,54 @@ class TrainingTasks:
         seed = (_TRAINING, self._seed, actor, self._begun[actor])
         self._begun[actor] += 1
         rng = np.random.default_rng(seed)
-        instruction, wanted = self._sampler.sample(rng) if self._sampler else ((), False)
-        return Assignment(Task(train_seed(rng), instruction, wanted, "train"), (*seed, 1))
+        world = train_seed(rng)
+        instruction, wanted = self._sampler.sample(rng, world) if self._sampler else ((), False)
+        return Assignment(Task(world, instruction, wanted, "train"), (*seed, 1))
 
     def observe(self, achieved: Sequence[int]) -> None:
-        """Take note of the goals that a rollout reached: they move the frontier of the tech tree."""
+        """Take note of the goals that a rollout reached: they may change what is asked for next."""
         if self._sampler:
             self._sampler.observe(achieved)
 
     def snapshot(self) -> dict[str, Any]:
         """The counters, as JSON's own types."""
-        return {"begun": list(self._begun), "best_step": self._sampler.best_step if self._sampler else -1}
+        return {"begun": list(self._begun), "sampler": self._sampler.snapshot() if self._sampler else {}}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take over the counters of `snapshot`."""
         for actor, count in enumerate(state["begun"][: len(self._begun)]):
             self._begun[actor] = count
         if self._sampler:
-            self._sampler.best_step = state["best_step"]
+            self._sampler.restore(state["sampler"])
 
 
 class EvaluationTasks:
-    """Every instruction `episodes` times on held-out worlds, the same worlds for every instruction."""
+    """Every instruction `episodes` times on held-out worlds, the same worlds for every instruction.
 
-    def __init__(self, instructions: Sequence[tuple[int, ...]], episodes: int, seed: int) -> None:
-        worlds = [held_out_seed(np.random.default_rng((_HELD_OUT, seed, k))) for k in range(episodes)]
+    Or, without `instructions`, `episodes` held-out worlds with what `sampler` draws for each of them.
+    """
+
+    def __init__(
+        self,
+        instructions: Sequence[tuple[int, ...]] | None,
+        episodes: int,
+        seed: int,
+        sampler: Sampler | None = None,
+    ) -> None:
+        """Without `instructions` and without a `sampler` the tasks carry no instruction."""
+        rngs = [np.random.default_rng((_HELD_OUT, seed, k)) for k in range(episodes)]
+        worlds = [held_out_seed(rng) for rng in rngs]
+        rows: list[list[tuple[int, ...]]]  # an instruction for each world
+        if instructions is not None:
+            rows = [[instruction] * episodes for instruction in instructions]
+        elif sampler is not None:
+            rows = [[sampler.sample(rng, world)[0] for rng, world in zip(rngs, worlds, strict=True)]]
+        else:
+            rows = [[()] * episodes]
         self._left = [
-            Assignment(Task(world, instruction, split="eval"), (_HELD_OUT, seed, k, row))
-            for row, instruction in enumerate(instructions)
-            for k, world in enumerate(worlds)
+            Assignment(Task(world, instruction, split="eval"), (_HELD_OUT, seed, k, number))
+            for number, row in enumerate(rows)
+            for k, (world, instruction) in enumerate(zip(worlds, row, strict=True))
         ][::-1]
 
     def __call__(self, actor: int) -> Assignment | None:

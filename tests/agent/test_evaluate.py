@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from walk_env import WalkEnv
 
-from agent.catalog import ENVIRONMENTS, Environment
+import agent.evaluate
+from agent.catalog import make_env
 from agent.config import Config, override
+from agent.envs.maze_layout import maze_of
 from agent.evaluate import evaluate
 from agent.presets import preset
 from agent.progress import EvalProgress, Event, ignore
@@ -18,11 +20,11 @@ INSTRUCTIONS = [(6,), (2, 3), (0,)]
 
 @pytest.fixture(autouse=True)
 def _walk(monkeypatch):
-    monkeypatch.setitem(ENVIRONMENTS, "walk", Environment("a walk", lambda config: WalkEnv))
+    monkeypatch.setattr(agent.evaluate, "make_env", lambda config: WalkEnv)
 
 
 def walk_config(actors: int = 4, **changes) -> Config:
-    base = {"env.name": "walk", "collect.actors": actors, "collect.workers": 0, "run.device": "cpu"}
+    base = {"collect.actors": actors, "collect.workers": 0, "run.device": "cpu"}
     return override(preset("tiny"), {**base, **changes})
 
 
@@ -74,3 +76,33 @@ def test_a_stop_returns_what_is_finished():
     stop = threading.Event()
     stop.set()
     assert play(walk_config(), stop=stop) == []
+
+
+def maze_config(actors: int) -> Config:
+    changes = {"env.name": "maze", "env.size": 7, "env.max_steps": 40, "collect.actors": actors, "collect.workers": 0}
+    return override(preset("tiny"), {**changes, "run.device": "cpu"})
+
+
+def test_the_environments_own_tasks_are_worlds_with_instructions_drawn_for_them(monkeypatch):
+    monkeypatch.setattr(agent.evaluate, "make_env", make_env)
+    some, others = (play(maze_config(actors), 30, instructions=None) for actors in (4, 7))
+    assert [t.info.seed for t in some] == sorted({t.info.seed for t in some})
+    assert all(t.info.seed % 2 == 1 and t.info.split == "eval" for t in some)
+    for trajectory in some:
+        instruction = trajectory.instruction.tolist()
+        assert 1 <= len(instruction) <= 3 and set(instruction) <= set(maze_of(7, trajectory.info.seed).places.tolist())
+    assert {len(t.instruction) for t in some} == {1, 2, 3}
+    for one, other in zip(some, others, strict=True):
+        np.testing.assert_array_equal(one.instruction, other.instruction)
+        np.testing.assert_array_equal(one.actions, other.actions)
+
+
+def test_environments_without_goals_have_no_instructions(monkeypatch):
+    class AimlessWalk(WalkEnv):
+        max_instruction = 0
+        vocabulary = ""
+
+    monkeypatch.setattr(agent.evaluate, "make_env", lambda config: AimlessWalk)
+    trajectories = play(walk_config(), instructions=None)
+    assert len({t.info.seed for t in trajectories}) == 7
+    assert all(len(t.instruction) == 0 and t.info.cause in ("death by falling", "time limit") for t in trajectories)

@@ -1,10 +1,18 @@
 """Tasks of training and of evaluation: worlds, seeds, counters."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from agent.config import Config, override
+from agent.envs.base import EnvSpec
+from agent.envs.maze import MazeEnv
+from agent.envs.maze_layout import maze_of
+from agent.envs.maze_places import PlaceSampler
 from agent.goals.sampling import TECH_TREE, InstructionSampler
 from agent.goals.vocabulary import goal_id
-from agent.tasks import EvaluationTasks, TrainingTasks
+from agent.tasks import EvaluationTasks, TrainingTasks, make_sampler
 
 WANTED = (goal_id("collect wood"), goal_id("place table"))
 
@@ -98,3 +106,54 @@ def test_evaluations_differ_by_seed_only():
     assert worlds(0, 5) == worlds(0, 5)
     assert worlds(0, 8)[:5] == worlds(0, 5)
     assert set(worlds(0, 5)).isdisjoint(worlds(1, 5))
+
+
+MAZE = EnvSpec.from_env(MazeEnv(7, 2, 40))
+
+
+def test_the_sampler_is_that_of_the_vocabulary():
+    config = override(Config(), {"task.goals": "eat cow", "task.wanted_share": 1.0})
+    crafter = make_sampler(config, replace(MAZE, vocabulary="crafter", max_instruction=5))
+    assert crafter and crafter.sample(np.random.default_rng(0), 0) == ((goal_id("eat cow"),), True)
+    assert make_sampler(config, replace(MAZE, vocabulary="", max_instruction=0)) is None
+    with pytest.raises(ValueError, match="'birds'"):
+        make_sampler(config, replace(MAZE, vocabulary="birds"))
+
+
+@pytest.mark.parametrize(("max_length", "lengths"), [(5, {1, 2}), (1, {1})])
+def test_instructions_of_a_maze_are_places_of_the_world_that_is_played(max_length, lengths):
+    sampler = make_sampler(override(Config(), {"task.max_length": max_length}), MAZE)
+    tasks = TrainingTasks(sampler, 0, 1)
+    drawn_tasks = [assignment.task for assignment in drawn(tasks, 0, 50)]
+    for task in drawn_tasks:
+        assert task.seed % 2 == 0 and not task.wanted
+        assert set(task.instruction) <= set(maze_of(7, task.seed).places.tolist())
+    assert {len(task.instruction) for task in drawn_tasks} == lengths
+    again = TrainingTasks(PlaceSampler(7, min(2, max_length)), 0, 1)
+    again.restore(tasks.snapshot())
+    assert drawn(again, 0, 3) == drawn(tasks, 0, 3)
+
+
+def test_evaluations_without_instructions_draw_one_for_each_world():
+    def tasks(episodes: int) -> list:
+        source = EvaluationTasks(None, episodes, 7, PlaceSampler(7, 3))
+        assignments = [source(0) for _ in range(episodes)]
+        assert source(0) is None
+        return [assignment.task for assignment in assignments if assignment]
+
+    assert tasks(8)[:5] == tasks(5)
+    assert [task.seed for task in tasks(5)] == [task.seed for task in evaluation_tasks([(1,)], 5)]
+    for task in tasks(8):
+        assert task.seed % 2 == 1 and task.split == "eval"
+        assert task.instruction and set(task.instruction) <= set(maze_of(7, task.seed).places.tolist())
+
+
+def test_evaluations_of_environments_without_goals():
+    tasks = evaluation_tasks(None, 5)
+    assert [task.instruction for task in tasks] == [()] * 5
+    assert [task.seed for task in tasks] == [task.seed for task in evaluation_tasks([(1,)], 5)]
+
+
+def evaluation_tasks(instructions: list[tuple[int, ...]] | None, episodes: int) -> list:
+    source = EvaluationTasks(instructions, episodes, 7)
+    return [assignment.task for _ in range(episodes) if (assignment := source(0))]
