@@ -74,7 +74,7 @@ def test_close_ends_the_process(experience):
 def test_an_error_at_the_start_is_told_and_leaves_no_process():
     config = small()
     tensors = weights(config)
-    broken = {"tasks": {"begun": [0, 0], "best_step": -1}, "collector": {"step": 0, "rollouts": []}}
+    broken = {"tasks": {"begun": [0, 0], "sampler": {"best_step": -1}}, "collector": {"step": 0, "rollouts": []}}
     before = {child.pid for child in psutil.Process().children()}
     with pytest.raises(AmagoError, match="collector process ended with exit code 1"):
         ProcessExperience(config, {**broken, "tasks": {}}, tensors)
