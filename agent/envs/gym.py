@@ -1,8 +1,8 @@
 """Any Gymnasium environment as one of ours.
 
 How observations and actions change is said in `gym_spaces`. An `action_mask` that the environment puts into its info,
-as Taxi does, becomes an entry of the observation. The world's seed is the seed of the first attempt, later attempts
-get one that follows from it: what an environment draws anew at each reset differs between attempts.
+as Taxi does, becomes an entry of the observation. Every attempt at a task resets the environment
+with the world's seed: what it draws at a reset is the task.
 """
 
 import difflib
@@ -61,7 +61,7 @@ class GymEnv(gymnasium.Env):
     ) -> tuple[Observation, dict[str, Any]]:
         super().reset(seed=seed)
         world = int(self.np_random.integers(MAX_SEED)) if seed is None else seed
-        observation, said = self._env.reset(seed=_attempt_seed(world, (options or {}).get("attempt", 0)))
+        observation, said = self._env.reset(seed=world)
         return self._observe(observation, said), {"cause": ""}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -83,12 +83,6 @@ class GymEnv(gymnasium.Env):
         """Whether the info at a reset tells which actions are legal."""
         _, said = self._env.reset(seed=0)
         return _MASK in said and np.shape(said[_MASK]) == (num_actions,)
-
-
-def _attempt_seed(world: int, attempt: int) -> int:
-    if attempt == 0:
-        return world
-    return int(np.random.default_rng((world, attempt)).integers(MAX_SEED))
 
 
 def _make(id: str, max_steps: int | None) -> gymnasium.Env:

@@ -40,7 +40,8 @@ def space_from_json(data: dict[str, Any]) -> Space:
         case "Discrete":
             return spaces.Discrete(data["n"], start=data["start"])
         case "MultiBinary":
-            return spaces.MultiBinary(data["shape"])
+            shape = data["shape"]
+            return spaces.MultiBinary(shape[0] if len(shape) == 1 else shape)
         case "Dict":
             return spaces.Dict({key: space_from_json(part) for key, part in data["spaces"].items()})
     raise ValueError(f"unknown type of space '{data['type']}'")

@@ -1,7 +1,7 @@
 """From one time step's observation, instruction and history to one token.
 
 How a part of the observation is encoded follows from its Gymnasium space alone:
-grids of categories are embedded, small integers are one-hot, bounded integers are scaled to [-1, 1], images go
+grids of categories are embedded, small integers are one-hot, bits and bounded integers are scaled to [-1, 1], images go
 through a convolutional network, other reals are normalised by running statistics.
 """
 
@@ -46,6 +46,17 @@ class OneHot(Part):
         return F.one_hot(indices, self.num_values).flatten(2).float()
 
 
+class Bits(Part):
+    """Indicators as they are, such as the mask of legal actions."""
+
+    def __init__(self, num_elements: int) -> None:
+        super().__init__()
+        self.width = num_elements
+
+    def forward(self, x: Tensor) -> Tensor:
+        return _flat(x).float()
+
+
 class Embedded(Part):
     """Categories in [low, low + n), such as the cells of a symbolic grid: one learned vector for each value."""
 
@@ -60,7 +71,7 @@ class Embedded(Part):
 
 
 class Scaled(Part):
-    """Bounded integers, mapped from [low, high] to [-1, 1]."""
+    """Bits and bounded integers, mapped from [low, high] to [-1, 1]."""
 
     low: Tensor
     high: Tensor
@@ -142,6 +153,8 @@ def _flat(x: Tensor) -> Tensor:
 
 def part_for(space: gymnasium.Space, d_token: int, d_encoder: int) -> Part:
     """The encoder of one entry of the observation space; ValueError for a space nobody encodes."""
+    if isinstance(space, spaces.MultiBinary):
+        return Bits(math.prod(space.shape))
     if isinstance(space, spaces.Discrete):
         space = spaces.MultiDiscrete([space.n], start=[space.start])
     if isinstance(space, spaces.MultiDiscrete):
@@ -150,6 +163,8 @@ def part_for(space: gymnasium.Space, d_token: int, d_encoder: int) -> Part:
         if num_values <= MAX_ONE_HOT:
             return OneHot(space.nvec.size, low, num_values)
         return Embedded(space.nvec.size, low, num_values, d_token)
+    if isinstance(space, spaces.MultiBinary):
+        return Scaled(np.zeros(space.shape), np.ones(space.shape))
     if isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8:
         height, width, channels = space.shape
         return Image(height, width, channels, d_encoder)
@@ -186,10 +201,10 @@ class StepEncoder(nn.Module):
         """`goal_tokens` (goals + 1, words) gives the words of each goal, or is None without instructions."""
         super().__init__()
         self.actions = actions
-        self.parts = nn.ModuleDict(
-            {name: part_for(space, d_token, d_encoder) for name, space in observation_space.items()}
-        )
-        width = sum(part.width for part in self._parts()) + actions.width + 2
+        self.names = tuple(observation_space)  # not the keys of a ModuleDict, which refuses "a.b" and "type"
+        parts = [part_for(observation_space[name], d_token, d_encoder) for name in self.names]
+        self.parts = nn.ModuleList(parts)
+        width = sum(part.width for part in parts) + actions.width + 2
         self.goal_words: nn.Embedding | None = None
         if goal_tokens is not None:
             self.register_buffer("goal_tokens", torch.tensor(goal_tokens, dtype=torch.long), persistent=False)
@@ -202,16 +217,14 @@ class StepEncoder(nn.Module):
             nn.LayerNorm(d_model),
         )
 
-    def _parts(self) -> list[Part]:
-        return [part for part in self.parts.values() if isinstance(part, Part)]
-
     def update_statistics(self, inputs: Inputs, valid: Tensor) -> None:
         """Take in a training batch; `valid` (B, T)."""
-        for (name, _), part in zip(self.parts.items(), self._parts(), strict=True):
+        for name, part in zip(self.names, self.parts, strict=True):
+            assert isinstance(part, Part)
             part.update(inputs.observations[name], valid)
 
     def forward(self, inputs: Inputs) -> Tensor:
-        features = [part(inputs.observations[name]) for name, part in self.parts.items()]
+        features = [part(inputs.observations[name]) for name, part in zip(self.names, self.parts, strict=True)]
         begun = inputs.is_first.unsqueeze(-1).float()  # (B, T, 1)
         previous = self.actions.encode(inputs.previous_actions) * (inputs.time > 0).unsqueeze(-1)
         rewards = inputs.previous_rewards.unsqueeze(-1)

@@ -19,6 +19,8 @@ class CountingEnv(gymnasium.Env):
 
     name = "counting"
     max_instruction = 5
+    vocabulary = "crafter"
+    success_return = None
 
     def __init__(self, max_steps: int = 10):
         self.max_steps = max_steps
