@@ -1,4 +1,4 @@
-"""What exploration makes of a policy's actions: noise from given uniform numbers, so that a rollout can be played again.
+"""What exploration makes of a policy's actions: noise from given uniform numbers, so that rollouts can be repeated.
 
 Knows action spaces, not policies nor how much to explore (`agent.envs.exploration`).
 """
@@ -28,8 +28,10 @@ def disturb(
     epsilon: np.ndarray,
     legal: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Executed actions (N, ...): with probability `epsilon` (N,) any legal choice instead of a discrete action or a bit;
-    Gaussian noise of standard deviation `epsilon`, in units of half the range, on continuous ones.
+    """Executed actions (N, ...).
+
+    With probability `epsilon` (N,) any legal choice instead of a discrete action or a bit; on continuous ones Gaussian
+    noise of standard deviation `epsilon`, in units of half the range.
     """
     if isinstance(space, spaces.Box):
         noise = standard_normal(torch.from_numpy(chances)).numpy() * epsilon[:, None]

@@ -60,7 +60,7 @@ class Recorder:
         return {k.removeprefix(prefix): v for k, v in self._arrays.items() if k.startswith(prefix)}
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """ "goals", "progress", "is_first", "previous_actions" or "previous_rewards" of all actors, (N, capacity, ...)."""
+        """(N, capacity, ...): "goals", "progress", "is_first", "previous_actions" or "previous_rewards"."""
         return self._arrays[name]
 
     def actions(self, actor: int) -> np.ndarray:

@@ -11,7 +11,7 @@ SIGMA = 0.75  # standard deviation in bins, the paper's choice
 
 
 def hl_gauss(values: Tensor, centers: Tensor) -> Tensor:
-    """The mass of N(value, (SIGMA spacing)^2) in each bin: `values` (...) and evenly spaced `centers` (U,) give (..., U).
+    """The mass of N(value, (SIGMA spacing)^2) in each bin: `values` (...) and even `centers` (U,) give (..., U).
 
     Values are clipped to the range of the centers; what falls outside the bins is left out and the rest sums to one.
     """
