@@ -110,6 +110,13 @@ def percent(tally: Tally | None) -> str:
     return NO_DATA if tally is None or tally.rate is None else f"{tally.rate:.0%} ({tally.successes}/{tally.trials})"
 
 
+def number(value: float | None) -> str:
+    """'0.931', '12.5', '1,234', or 'no data'."""
+    if value is None:
+        return NO_DATA
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def interval(tally: Tally | None) -> str:
     """The 95 % interval of a rate in percent: '11-47'."""
     bounds = wilson_interval(tally) if tally else None
@@ -145,10 +152,10 @@ def _overall_row(policy: str, results: Results) -> list[str]:
         policy,
         percent(results.success),
         interval(results.success),
-        _number(returns.mean),
+        number(returns.mean),
         _bounds(returns),
-        _number(returns.median),
-        f"{_number(returns.min)} to {_number(returns.max)}",
+        number(returns.median),
+        f"{number(returns.min)} to {number(returns.max)}",
         ", ".join(f"{cause} {count}" for cause, count in results.causes.items()),
     ]
 
@@ -160,7 +167,7 @@ def _without_success(row: list[str]) -> list[str]:
 def _attempt_row(result: AttemptResult) -> list[str]:
     return [
         str(result.number),
-        _number(result.returns.mean),
+        number(result.returns.mean),
         _bounds(result.returns),
         percent(result.success),
         interval(result.success),
@@ -170,21 +177,15 @@ def _attempt_row(result: AttemptResult) -> list[str]:
 
 
 def _attempts_of_random(random: Results, count: int) -> list[str]:
-    means = [_number(result.returns.mean) for result in random.attempts[:count]]
+    means = [number(result.returns.mean) for result in random.attempts[:count]]
     return means + [NO_DATA] * (count - len(means))
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return NO_DATA
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _bounds(returns: Returns) -> str:
     if returns.interval is None:
         return NO_DATA
     low, high = returns.interval
-    return f"{_number(low)} to {_number(high)}"
+    return f"{number(low)} to {number(high)}"
 
 
 def _instruction_row(result: InstructionResult) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from amago_cli.suggest import check_name
 from store.errors import AmagoError
@@ -14,19 +14,33 @@ from store.errors import AmagoError
 if TYPE_CHECKING:
     from agent.config import Config
 
+DEFAULT_PRESET = "small"
 NO_VALUE = "none"  # what a field without a value is called: TOML has no word for it
 
 
-def resolve(preset: str, file: Path | None, named: Mapping[str, Any], assignments: Iterable[str]) -> Config:
-    """The configuration of a new run. `named` maps dotted keys to the values of options that were given."""
-    from agent.config import override
+class Resolved(NamedTuple):
+    """The configuration of a new run, and the preset that it started from."""
+
+    config: Config
+    preset: str
+
+
+def resolve(preset: str | None, file: Path | None, named: Mapping[str, Any], assignments: Iterable[str]) -> Resolved:
+    """The configuration of a new run. `named` maps dotted keys to the values of options that were given.
+
+    Without a `preset` it starts from the one that is named like the environment, or from "small" if there is none.
+    """
+    from agent.config import environment_names, override
     from agent.presets import PRESETS
 
-    check_name("preset", preset, PRESETS, "amago train --help")
-    config = PRESETS[preset].build()
-    if file is not None:
-        config = override(config, read_config_file(file))
-    return override(config, {**named, **parse_assignments(assignments)})
+    if preset is not None:
+        check_name("preset", preset, PRESETS, "amago train --help")
+    changes = {**(read_config_file(file) if file else {}), **named, **parse_assignments(assignments)}
+    if "env.name" in changes:
+        check_name("environment", str(changes["env.name"]), environment_names(), "amago envs")
+    own = changes.get("env.name")
+    name = preset or (own if own in PRESETS else DEFAULT_PRESET)
+    return Resolved(override(PRESETS[name].build(), changes), name)
 
 
 def read_config_file(path: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from amago_cli.environments import look_at
 from amago_cli.output import size
 
 if TYPE_CHECKING:
@@ -13,15 +14,15 @@ if TYPE_CHECKING:
     from agent.config import Config
     from agent.envs.base import EnvSpec
 
-# Beside the observation: action, reward, terminated, truncated, is_first, progress.
-SCALAR_BYTES_PER_STEP = 8 + 4 + 1 + 1 + 1 + 1
+# Beside observation and action: reward, terminated, truncated, is_first, progress.
+SCALAR_BYTES_PER_STEP = 4 + 1 + 1 + 1 + 1
 
 
 def describe_needs(config: Config) -> list[str]:
     """Size of the networks, and memory of a full replay against what is free, in words."""
     import psutil
 
-    spec = _spec(config)
+    spec = look_at(config)
     needed, free = _replay_bytes(config, spec), psutil.virtual_memory().available
     replay = f"replay: {size(needed)} of memory when full, {size(free)} free"
     if needed > free:
@@ -29,30 +30,20 @@ def describe_needs(config: Config) -> list[str]:
     return [f"networks: {_num_parameters(config, spec):,} parameters", replay]
 
 
-def observation_bytes(space: gymnasium.Space) -> int:
-    """Bytes of one observation."""
+def space_bytes(space: gymnasium.Space) -> int:
+    """Bytes of one element: an observation, an action."""
     from gymnasium.spaces import Dict
 
     if isinstance(space, Dict):
-        return sum(observation_bytes(part) for part in space.values())
+        return sum(space_bytes(part) for part in space.values())
     assert space.dtype is not None and space.shape is not None, space
     return space.dtype.itemsize * prod(space.shape)
 
 
-def _spec(config: Config) -> EnvSpec:
-    from agent.catalog import ENVIRONMENTS
-    from agent.envs.base import EnvSpec
-
-    env = ENVIRONMENTS[config.env.name].factory(config.env)()
-    try:
-        return EnvSpec.from_env(env)
-    finally:
-        env.close()
-
-
 def _replay_bytes(config: Config, spec: EnvSpec) -> int:
     steps = min(config.replay.max_steps, config.run.steps or config.replay.max_steps)
-    return steps * (observation_bytes(spec.observation_space) + SCALAR_BYTES_PER_STEP)
+    per_step = space_bytes(spec.observation_space) + space_bytes(spec.action_space) + SCALAR_BYTES_PER_STEP
+    return steps * per_step
 
 
 def _num_parameters(config: Config, spec: EnvSpec) -> int:

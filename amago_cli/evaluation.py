@@ -8,23 +8,27 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain
+from itertools import count as numbers
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amago_cli import environments
 from amago_cli.displays import Display
-from amago_cli.output import command_line, remark
-from store.errors import StorageError
+from amago_cli.output import command_line, count, remark
+from store.errors import AmagoError, StorageError
 from store.layout import RunPaths
 
 if TYPE_CHECKING:
     from agent.config import Config
+    from agent.envs.base import EnvSpec
     from agent.report import EvalReport, Header
     from store.trajectory import Trajectory
 
 Instruction = tuple[int, ...]
 
-_PACKAGES = ("amago", "crafter", "numpy", "torch")  # whose versions can change a figure
+_PACKAGES = ("amago", "crafter", "gymnasium", "numpy", "torch")  # whose versions can change a figure
+EPISODES, EPISODES_OF_WORLDS = 10, 50  # played unless told otherwise: per instruction, and in all where there is none
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,13 @@ class Subject:
     run: RunPaths | None  # None for a checkpoint outside a run
 
     @property
+    def spec(self) -> EnvSpec:
+        """What its environment said of itself."""
+        from agent.envs.base import EnvSpec
+
+        return EnvSpec.from_json(self.meta["environment"])
+
+    @property
     def reports(self) -> Path:
         """Where its reports go."""
         return self.run.reports if self.run else self.path.parent
@@ -45,17 +56,17 @@ class Subject:
 
 @dataclass(frozen=True)
 class Tasks:
-    """The instructions it is evaluated on, and the name of that set."""
+    """The instructions it is evaluated on, and the name of that set. None: held-out worlds, each with its own task."""
 
     name: str
-    instructions: list[Instruction]
+    instructions: list[Instruction] | None
 
 
 @dataclass(frozen=True)
 class Settings:
     """How it is evaluated."""
 
-    episodes: int  # per instruction
+    episodes: int  # per instruction, or in all
     seed: int
     device: str
     greedy: bool
@@ -82,12 +93,19 @@ def parse_goals(texts: list[str]) -> list[Instruction]:
 
 
 def choose_tasks(config: Config, goals: list[Instruction], suite: str | None, count: int, seed: int) -> Tasks:
-    """The goals given, else the suite, else what the run was trained for, else fresh draws."""
+    """The goals given, else the suite, else what the run was trained for, else fresh draws.
+
+    Where instructions are not in words, the environment's own tasks; AmagoError for goals or a suite.
+    """
     import numpy as np
 
     from agent.goals.grammar import wanted_instruction
     from agent.goals.suites import SUITES
 
+    if goals or suite:
+        environments.require_words(config, "--goals" if goals else "--suite")
+    if config.env.name != environments.WORDED:
+        return Tasks("worlds", None)
     if goals:
         return Tasks("goals", goals)
     wanted = wanted_instruction(config.task.goals)
@@ -95,6 +113,14 @@ def choose_tasks(config: Config, goals: list[Instruction], suite: str | None, co
         return Tasks("wanted", _distinct([wanted, *((goal,) for goal in wanted)]))
     name = suite or "instructions"
     return Tasks(name, _distinct(SUITES[name](np.random.default_rng(seed), count)))
+
+
+def require_success(subject: Subject) -> None:
+    """AmagoError if the environment does not tell success from failure."""
+    from agent.tallies import has_success
+
+    if not has_success(subject.spec):
+        raise AmagoError(f"--fail-under needs an environment that knows success, {subject.spec.name} does not")
 
 
 def run(
@@ -109,7 +135,7 @@ def run(
     if settings.beside_random and not stop.is_set():
         beside = _play(subject, None, tasks, settings, display, stop)
     header = _header(subject, tasks, settings, trajectories, time.monotonic() - start, stop.is_set())
-    agent, random = (summarise(played, tasks.instructions) for played in (trajectories, beside))
+    agent, random = (summarise(played, tasks.instructions, subject.spec) for played in (trajectories, beside))
     return EvalReport(header, agent, random if beside else None), trajectories
 
 
@@ -138,7 +164,9 @@ def _play(
     from agent.evaluate import evaluate
 
     who = "the agent" if checkpoint else "the random policy"
-    display.note(f"{who}: {len(tasks.instructions)} instructions x {settings.episodes} episodes")
+    episodes = count(settings.episodes, "episode")
+    each = episodes if tasks.instructions is None else f"{count(len(tasks.instructions), 'instruction')} x {episodes}"
+    display.note(f"{who}: {each}")
     trajectories = evaluate(
         checkpoint,
         subject.config,
@@ -178,6 +206,8 @@ def _header(
         worlds=_describe_worlds(trajectories),
         device=settings.device,
         command=command_line(),
+        environment=subject.config.env.name,
+        settings=subject.config.env.model_dump(mode="json", exclude={"name"}),
         versions={name: version(name) for name in _PACKAGES},
         seconds=seconds,
         interrupted=interrupted,
@@ -208,7 +238,7 @@ def _save_report(subject: Subject, report: EvalReport) -> list[Path]:
 
 def _unused(folder: Path, name: str) -> Path:
     """`name`, or with -2, -3 ... behind it where reports of the same second are."""
-    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    names = chain([name], (f"{name}-{number}" for number in numbers(2)))
     return next(folder / each for each in names if not (folder / f"{each}.json").exists())
 
 

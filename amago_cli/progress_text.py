@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from amago_cli.output import duration
 
 if TYPE_CHECKING:
-    from agent.progress import EvalProgress, Progress, Tally
+    from agent.progress import EvalProgress, Progress
 
 
 def training_speed(progress: Progress) -> str:
@@ -26,11 +26,20 @@ def training_speed(progress: Progress) -> str:
 
 
 def training_success(progress: Progress) -> str:
-    """Success of the wanted instruction and its subgoals so far, then of all instructions."""
-    parts = [] if progress.wanted is None else [f"wanted {rate(progress.wanted)}"]
-    parts += [f"{name} {rate(tally)}" for name, tally in progress.subgoals]
-    parts.append(f"all instructions {rate(progress.success)}")
-    return "success: " + " | ".join(parts)
+    """Success of the wanted instruction, its subgoals and all instructions; else return and success. Then attempts."""
+    from agent.report_text import number, percent
+
+    everything = [] if progress.success is None else [percent(progress.success)]
+    if progress.wanted is None:
+        parts = [f"return {number(progress.mean_return)}", *(f"success {rate}" for rate in everything)]
+    else:
+        parts = [f"success: wanted {percent(progress.wanted)}"]
+        parts += [f"{name} {percent(tally)}" for name, tally in progress.subgoals]
+        parts += [f"all instructions {rate}" for rate in everything]
+    if progress.attempts is not None:
+        first, last = progress.attempts
+        parts.append(f"first attempt {number(first)} -> last {number(last)}")
+    return " | ".join(parts)
 
 
 def evaluation(progress: EvalProgress) -> str:
@@ -40,8 +49,3 @@ def evaluation(progress: EvalProgress) -> str:
         left = progress.elapsed / progress.finished * (progress.total - progress.finished)
         text += f", about {duration(left)} left"
     return text
-
-
-def rate(tally: Tally) -> str:
-    """'15% (3/20)', or 'no data'."""
-    return "no data" if tally.rate is None else f"{tally.rate:.0%} ({tally.successes}/{tally.trials})"

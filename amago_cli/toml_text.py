@@ -18,9 +18,16 @@ def to_toml(config: Config, comments: dict[str, str] | None = None) -> str:
 
 
 def differences(config: Config, base: Config) -> dict[str, tuple[Any, Any]]:
-    """Dotted keys whose values differ: key -> (value in `base`, value in `config`)."""
-    ours, theirs = config.model_dump(mode="json"), base.model_dump(mode="json")
-    return {
+    """Dotted keys whose values differ: key -> (value in `base`, value in `config`).
+
+    Fields of another environment than that of `base` are compared with their defaults.
+    """
+    from agent.config import override
+
+    name, base_name = config.env.name, base.env.name
+    changed: dict[str, tuple[Any, Any]] = {} if name == base_name else {"env.name": (base_name, name)}
+    ours, theirs = config.model_dump(mode="json"), override(base, {"env.name": name}).model_dump(mode="json")
+    return changed | {
         f"{section}.{key}": (theirs[section][key], value)
         for section, content in ours.items()
         for key, value in content.items()

@@ -12,9 +12,12 @@ from amago_cli import options
 # Everything that has no option here is reached by --set.
 KEYS = {
     "environment": "env.name",
+    "env_id": "env.id",
     "goals": "task.goals",
     "observation": "env.observation",
     "engine": "env.engine",
+    "attempts": "env.attempts",
+    "horizon": "env.horizon",
     "steps": "run.steps",
     "minutes": "run.minutes",
     "device": "run.device",
@@ -33,9 +36,12 @@ def _option(flag: str, help: str, **more: Any) -> Any:
 
 
 Environment = Annotated[str | None, typer.Argument(help="What to play, see `amago envs`.", show_default=False)]
-Goals = Annotated[str | None, _option("--goals", "The instruction wanted: 'stone pickaxe, collect iron'.")]
-Observation = Annotated[options.Observation | None, _option("--obs", "What the agent sees.")]
-Engine = Annotated[options.Engine | None, _option("--engine", "Core of the game.")]
+EnvId = Annotated[str | None, _option("--id", "gym: CartPole-v1, or my_module:MyEnv-v0.")]
+Goals = Annotated[str | None, _option("--goals", "crafter: the instruction wanted: 'stone pickaxe, collect iron'.")]
+Observation = Annotated[options.Observation | None, _option("--obs", "crafter: what the agent sees.")]
+Engine = Annotated[options.Engine | None, _option("--engine", "crafter: core of the game.")]
+Attempts = Annotated[int | None, _option("--attempts", "Attempts at the same task in one rollout.")]
+Horizon = Annotated[int | None, _option("--horizon", "Steps of a rollout, all attempts together.")]
 
 Run = Annotated[str | None, _option("--run", "Name of the new run.", metavar="NAME")]
 Resume = Annotated[
@@ -55,7 +61,10 @@ Relabel = Annotated[options.Relabel | None, _option("--relabel", "Hindsight rela
 Actor = Annotated[options.Crossing | None, _option("--actor", "Policy update.")]
 Critic = Annotated[options.Crossing | None, _option("--critic", "Value update.")]
 
-Preset = Annotated[str, typer.Option(help="Where to start: small (CPU), paper (GPU), tiny (tests).")]
+Preset = Annotated[
+    str | None,
+    _option("--preset", "Where to start: small (CPU), paper (GPU), tiny (tests) [what suits the environment]."),
+]
 ConfigFile = Annotated[
     Path | None,
     _option("--config", "TOML laid over the preset, or a run's config.json.", metavar="FILE"),

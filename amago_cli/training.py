@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from amago_cli import environments
 from amago_cli.configure import parse_assignments
 from amago_cli.displays import Display
 from amago_cli.options import elsewhere
 from amago_cli.output import command_line, count, duration
 from amago_cli.signals import Stop, stop_on_signals
-from amago_cli.suggest import check_name
 from store.errors import AmagoError
 
 if TYPE_CHECKING:
@@ -34,11 +34,12 @@ def start(config: Config, preset: str, runs_dir: Path, name: str | None, display
 
     with stop_on_signals(display.note, "stopping: writing a checkpoint") as stop:
         display.note("loading torch ...")
-        # Before the run exists: a broken installation or a missing device leaves no empty run behind.
+        # Before the run exists: a broken installation, a missing environment or device leaves no empty run behind.
         import agent.train  # noqa: F401
         from agent.device import resolve_device
 
         resolve_device(config.run.device)
+        environments.look_at(config)
         extra = {"command": command_line(), "preset": preset}
         paths = create_run(runs_dir, name, config.model_dump(mode="json"), extra)
         _train(config, paths, display, stop, resume=False)
@@ -52,19 +53,23 @@ def resume(config: Config, paths: RunPaths, display: Display) -> None:
 
 
 def describe_task(config: Config) -> str:
-    """What will be trained, as understood. AmagoError for an unknown environment or goal."""
-    from agent.catalog import ENVIRONMENTS
+    """What will be trained, as understood. AmagoError for a goal that is unknown, or in the wrong environment."""
     from agent.goals.grammar import wanted_instruction
     from agent.goals.vocabulary import GOALS
 
-    check_name("environment", config.env.name, ENVIRONMENTS, "amago envs")
+    if config.task.goals.strip():
+        environments.require_words(config, "--goals")
+    if config.env.name != environments.WORDED:
+        return environments.describe(config.env)
+    attempts = environments.describe_attempts(config.env)
+    what = config.env.name if attempts == "1" else f"{config.env.name}, attempts per rollout: {attempts}"
     instruction = wanted_instruction(config.task.goals)
     if not instruction:
-        return f"{config.env.name}, no goals given: instructions are drawn from all goals"
+        return f"{what}, no goals given: instructions are drawn from all goals"
     names = [GOALS[goal].name for goal in instruction]
     wanted = ", ".join(f"{number}. {name}" for number, name in enumerate(names, 1))
     share = f"{config.task.wanted_share:.0%}"
-    return f"{config.env.name}, goals in this order: {wanted} (in {share} of the rollouts)"
+    return f"{what}, goals in this order: {wanted} (in {share} of the rollouts)"
 
 
 def resumed_config(paths: RunPaths, named: Mapping[str, Any], assignments: Iterable[str]) -> Config:

@@ -1,4 +1,4 @@
-"""`amago eval`: success of a checkpoint in held-out worlds, with the random policy beside."""
+"""`amago eval`: success and returns of a checkpoint in held-out worlds, with the random policy beside."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def evaluate(
     ] = None,
     suite: Annotated[Suite | None, typer.Option(help="A set of instructions to evaluate.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Instructions drawn by suite 'instructions'.")] = 50,
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes per instruction.")] = 10,
+    episodes: Annotated[
+        int | None, typer.Option(min=1, help="Episodes per instruction [10], or in all where there are none [50].")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of worlds and actions.")] = 0,
     device: Annotated[options.Device, typer.Option(help="Where the networks run.")] = "auto",
     greedy: Annotated[bool, typer.Option("--greedy", help="Take the likeliest action instead of sampling.")] = False,
@@ -57,6 +59,10 @@ def evaluate(
     display.note(f"loading checkpoint {checkpoint} ...")
     subject = evaluation.find_subject(runs_dir, checkpoint)
     tasks = evaluation.choose_tasks(subject.config, instructions, suite, count, seed)
+    if fail_under is not None:
+        evaluation.require_success(subject)
+    if episodes is None:
+        episodes = evaluation.EPISODES_OF_WORLDS if tasks.instructions is None else evaluation.EPISODES
     settings = evaluation.Settings(episodes, seed, device, greedy, beside_random=not no_random)
     with stop_on_signals(display.note, "stopping: reporting the finished episodes") as stop:
         report, trajectories = evaluation.run(subject, tasks, settings, display, stop.event)
@@ -71,17 +77,31 @@ def evaluate(
 def print_report(report: EvalReport, *, as_json: bool) -> None:
     """The figures on stdout."""
     from agent.report import to_json
-    from agent.report_text import goal_rows, instruction_rows
+    from agent.report_text import (
+        attempt_rows,
+        environment_text,
+        goal_rows,
+        has_attempts,
+        instruction_rows,
+        overall_rows,
+    )
 
     if as_json:
         print_json(to_json(report))
         return
-    header, rows = instruction_rows(report)
-    shown = rows if len(rows) <= MAX_ROWS else rows[-1:]
     about = report.header
     print(f"{about.checkpoint} ({about.rule}), step {about.step:,}, {about.policy} actions")
+    print(environment_text(about.environment, about.settings))
     print(about.worlds)
-    print(f"\n{table(header, shown)}\n\n{table(*goal_rows(report))}\n")
+    tables = [overall_rows(report)]
+    if has_attempts(report):
+        tables.append(attempt_rows(report))
+    if report.agent.instructions:
+        header, rows = instruction_rows(report)
+        tables.append((header, rows if len(rows) <= MAX_ROWS else rows[-1:]))
+    if report.agent.goals:
+        tables.append(goal_rows(report))
+    print("".join(f"\n{table(*each)}\n" for each in tables))
 
 
 def _keep(subject: evaluation.Subject, report: EvalReport, trajectories: list[Trajectory]) -> None:
@@ -92,7 +112,7 @@ def _keep(subject: evaluation.Subject, report: EvalReport, trajectories: list[Tr
 
 
 def _gate(report: EvalReport, fail_under: float | None) -> None:
-    rate = report.agent.success.rate
+    rate = report.agent.success.rate if report.agent.success else None
     if fail_under is not None and rate is not None and rate < fail_under:
         remark(f"amago: success {rate:.1%} is under {fail_under:.1%}")
         raise typer.Exit(ExitCode.BELOW_THRESHOLD)

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from store.runs import RunSummary
 
 
+HEADER = ["run", "state", "steps", "updates", "created", "environment", "goals"]
+
+
 def runs(as_json: AsJson = False, runs_dir: RunsDir = DEFAULT_RUNS_DIR) -> None:
     """List the runs."""
     from store.runs import list_runs
@@ -21,7 +24,7 @@ def runs(as_json: AsJson = False, runs_dir: RunsDir = DEFAULT_RUNS_DIR) -> None:
     elif not summaries:
         print(f'no run in {runs_dir} yet; next: amago train crafter --goals "collect sapling, place plant"')
     else:
-        print(table(["run", "state", "steps", "updates", "created", "goals"], [_row(s) for s in summaries]))
+        print(table(HEADER, [_row(summary) for summary in summaries]))
         print(f"\nnext: amago show {summaries[0].name}{elsewhere(runs_dir)}")
 
 
@@ -34,7 +37,8 @@ def _record(summary: RunSummary) -> dict[str, Any]:
         "created": summary.created,
         "step": status.step if status else None,
         "update": status.update if status else None,
-        "goals": _goals(summary),
+        "environment": _setting(summary, "env", "name"),
+        "goals": _setting(summary, "task", "goals"),
         "problem": summary.problem or None,
     }
 
@@ -43,10 +47,12 @@ def _row(summary: RunSummary) -> list[str]:
     status = summary.status
     steps, updates = (f"{status.step:,}", f"{status.update:,}") if status else ("no data", "no data")
     created = summary.created[:16].replace("T", " ")
-    return [summary.name, summary.state, steps, updates, created, summary.problem or _goals(summary)]
+    environment = _setting(summary, "env", "id") or _setting(summary, "env", "name")
+    about = summary.problem or _setting(summary, "task", "goals")
+    return [summary.name, summary.state, steps, updates, created, environment, about]
 
 
-def _goals(summary: RunSummary) -> str:
-    """The instruction wanted. A record of another version may hold anything."""
-    task = summary.record.get("config", {}).get("task")
-    return str(task.get("goals", "")) if isinstance(task, dict) else ""
+def _setting(summary: RunSummary, section: str, key: str) -> str:
+    """A text of its configuration. A record of another version may hold anything."""
+    content = summary.record.get("config", {}).get(section)
+    return str(content.get(key, "")) if isinstance(content, dict) else ""

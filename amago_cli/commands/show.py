@@ -45,6 +45,7 @@ def collect(paths: RunPaths) -> dict[str, Any]:
         "command": record.get("command"),
         "versions": record.get("versions"),
         "preset": record.get("preset"),
+        "environment": _environment(record),
         "config": record["config"],
         "differences": _differences(record),
         "metrics": _newest_metrics(paths),
@@ -65,6 +66,7 @@ def describe(facts: dict[str, Any]) -> str:
         f"run {facts['name']} in {facts['path']}",
         f"state        {facts['state']} {status.get('message', '')}".rstrip(),
         f"progress     {status.get('step', 0):,} steps, {status.get('update', 0):,} updates",
+        f"environment  {facts['environment']}",
         f"created      {str(facts['created'])[:19]} UTC",
         f"command      {facts['command']}",
         _section(f"changes      to preset {facts['preset']}", changed),
@@ -78,6 +80,13 @@ def describe(facts: dict[str, Any]) -> str:
 
 def _section(title: str, lines: list[str]) -> str:
     return "\n".join([title, *(f"  {line}" for line in lines or ["none"])])
+
+
+def _environment(record: dict[str, Any]) -> str:
+    from agent.report_text import environment_text
+
+    settings = dict(record["config"].get("env", {}))
+    return environment_text(settings.pop("name", "unknown"), settings)
 
 
 def _differences(record: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -19,9 +19,12 @@ NEW_RUN_ONLY = ("run", "preset", "config", "show_config", "dry_run")
 def train(
     ctx: typer.Context,
     environment: train_options.Environment = None,
+    env_id: train_options.EnvId = None,
     goals: train_options.Goals = None,
     observation: train_options.Observation = None,
     engine: train_options.Engine = None,
+    attempts: train_options.Attempts = None,
+    horizon: train_options.Horizon = None,
     run: train_options.Run = None,
     resume: train_options.Resume = None,
     steps: train_options.Steps = None,
@@ -34,7 +37,7 @@ def train(
     relabel: train_options.Relabel = None,
     actor: train_options.Actor = None,
     critic: train_options.Critic = None,
-    preset: train_options.Preset = "small",
+    preset: train_options.Preset = None,
     config: train_options.ConfigFile = None,
     assignments: train_options.Assignments = None,
     show_config: train_options.ShowConfig = False,
@@ -59,16 +62,16 @@ def train(
         display.note(f"setting up {environment or config} ...")
     resolved = configure.resolve(preset, config, named, assignments or [])
     if show_config:
-        print(_explained(resolved))
+        print(_explained(resolved.config))
         return
-    task = training.describe_task(resolved)
+    task = training.describe_task(resolved.config)
     if run is not None:
         check_new_run(runs_dir, run)
     if dry_run:
-        print(_checked(resolved, task))
+        print(_checked(resolved.config, task))
         return
     display.note(task)
-    training.start(resolved, preset, runs_dir, run, display)
+    training.start(resolved.config, resolved.preset, runs_dir, run, display)
 
 
 def _resume(runs_dir: Path, name: str, named: dict[str, Any], assignments: list[str], display: Display) -> None:
@@ -99,7 +102,7 @@ def _explained(config: Any) -> str:
     from agent.config import keys
     from amago_cli.toml_text import to_toml
 
-    return to_toml(config, keys())
+    return to_toml(config, keys(config))
 
 
 def _checked(config: Any, task: str) -> str:

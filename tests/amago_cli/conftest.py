@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from agent.config import Config, override
+from agent.envs.base import EnvSpec
 from agent.progress import EvalProgress, Event, Progress, Tally
 from store.runs import create_run
 from store.trajectory import Trajectory, TrajectoryInfo
@@ -117,12 +119,13 @@ class FakeEvaluation:
     during: Callable[[], None] = lambda: None
     finished_at_stop: int = 1  # episodes of each instruction
     completes: Callable[[Path | None], bool] = lambda checkpoint: checkpoint is not None
+    attempt_returns: Callable[[bool], tuple[float, ...]] = lambda completed: (0.0, float(completed))
 
     def evaluate(
         self,
         checkpoint: Path | None,
         config: Any,
-        instructions: list[tuple[int, ...]],
+        instructions: list[tuple[int, ...]] | None,
         *,
         notify: Any,
         stop: Any,
@@ -132,9 +135,10 @@ class FakeEvaluation:
         notify(EvalProgress(1, 2, 30.0))
         self.during()
         episodes = range(self.finished_at_stop if stop.is_set() else how["episodes"])
-        return [
-            episode(ids, len(ids) * self.completes(checkpoint), 2 * n + 1) for ids in instructions for n in episodes
-        ]
+        completed = self.completes(checkpoint)
+        if instructions is None:
+            return [trial(self.attempt_returns(completed), 2 * n + 1) for n in episodes]
+        return [episode(ids, len(ids) * completed, 2 * n + 1) for ids in instructions for n in episodes]
 
 
 @pytest.fixture
@@ -147,9 +151,8 @@ def evaluation(monkeypatch: pytest.MonkeyPatch) -> FakeEvaluation:
     return fake
 
 
-def episode(instruction: tuple[int, ...], finished: int, seed: int) -> Trajectory:
-    """Six steps that finish one subgoal a step until `finished`."""
-    steps = 6
+def episode(instruction: tuple[int, ...], finished: int, seed: int, steps: int = 6) -> Trajectory:
+    """Steps that finish one subgoal each until `finished`."""
     progress = np.minimum(np.arange(steps + 1), finished).astype(np.uint8)
     ended = np.arange(steps) == steps - 1
     done = finished == len(instruction)
@@ -177,14 +180,46 @@ def episode(instruction: tuple[int, ...], finished: int, seed: int) -> Trajector
     )
 
 
+def trial(returns: tuple[float, ...], seed: int) -> Trajectory:
+    """Attempts of three steps each without an instruction, which end with these rewards."""
+    steps = 3 * len(returns)
+    alone = episode((), 0, seed, steps)
+    rewards = np.zeros(steps, np.float32)
+    rewards[2::3] = returns
+    return replace(alone, rewards=rewards, is_first=np.arange(steps + 1) % 3 == 0)
+
+
+VIEW = spaces.Dict({"view": spaces.MultiDiscrete([9, 7])})
+SPEC = EnvSpec("crafter", VIEW, spaces.Discrete(3), 60, 5, "crafter", None)
+
+
 @pytest.fixture
 def checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The one checkpoint of a run "a" that wants "collect sapling, place plant"."""
-    config = override(Config(), {"task.goals": "collect sapling, place plant"}).model_dump(mode="json")
+    return make_checkpoint(monkeypatch, tmp_path, {"task.goals": "collect sapling, place plant"}, SPEC)
+
+
+@pytest.fixture
+def lake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The one checkpoint of a run "a" of an environment without instructions."""
+    spec = replace(SPEC, name="frozen-lake", max_instruction=0, vocabulary="", success_return=1.0)
+    return make_checkpoint(monkeypatch, tmp_path, {"env.name": "frozen-lake"}, spec)
+
+
+@pytest.fixture
+def pendulum(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The one checkpoint of a run "a" of an environment without instructions that knows no success."""
+    spec = replace(SPEC, name="gym:Pendulum-v1", max_instruction=0, vocabulary="")
+    return make_checkpoint(monkeypatch, tmp_path, {"env.name": "gym", "env.id": "Pendulum-v1"}, spec)
+
+
+def make_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changes: dict[str, Any], spec: EnvSpec) -> Path:
+    """A run "a" with one checkpoint, which every name means."""
+    config = override(Config(), changes).model_dump(mode="json")
     paths = create_run(tmp_path / "runs", "a", config)
     folder = paths.checkpoint(1000)
     folder.mkdir(parents=True)
-    meta = {"step": 1000, "config": config, "sha256": {"weights": "ab12"}, "environment": {"name": "crafter"}}
+    meta = {"step": 1000, "config": config, "sha256": {"weights": "ab12"}, "environment": spec.to_json()}
     module = types.ModuleType("agent.checkpoint")
     module.resolve = lambda runs_dir, text: folder  # type: ignore[attr-defined]
     module.read_meta = lambda path: meta  # type: ignore[attr-defined]

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent import config as config_module
-from agent.config import Config, ConfigError, keys, override
-from agent.presets import PRESETS
+from agent.config import Config, ConfigError, environment_names, keys, override
+from agent.env_config import CrafterConfig
+from agent.presets import PRESETS, Preset
 from amago_cli import options, train_options
 from amago_cli.configure import parse_assignments, read_config_file, resolve
 from amago_cli.toml_text import differences, to_toml
@@ -27,7 +28,7 @@ def write(path: Path, text: str) -> Path:
 
 def test_later_sources_win(tmp_path: Path) -> None:
     file = write(tmp_path / "c.toml", "[optimizer]\nbatch_size = 2\nclip_norm = 2.0\n[run]\nseed = 2\nsteps = 2\n")
-    config = resolve("tiny", file, {"run.seed": 3, "run.steps": 3}, ["run.steps=4"])
+    config = resolve("tiny", file, {"run.seed": 3, "run.steps": 3}, ["run.steps=4"]).config
     assert config.optimizer.batch_size == 2
     assert (config.run.seed, config.run.steps) == (3, 4)
     assert config.model == PRESETS["tiny"].build().model
@@ -99,13 +100,13 @@ def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
 def test_the_record_of_a_run_is_a_configuration_file(tmp_path: Path) -> None:
     config = override(Config(), {"run.seed": 9, "run.steps": 5})
     paths = create_run(tmp_path, "a", config.model_dump(mode="json"))
-    assert resolve("tiny", paths.config, {}, []) == config
+    assert resolve("tiny", paths.config, {}, []).config == config
 
 
 def test_the_json_file_that_is_named_is_the_one_that_is_read(tmp_path: Path) -> None:
     create_run(tmp_path, "a", override(Config(), {"run.seed": 9}).model_dump(mode="json"))
     bare = write(tmp_path / "a" / "mine.json", '{"run": {"seed": 4}}')
-    assert resolve("tiny", bare, {}, []).run.seed == 4
+    assert resolve("tiny", bare, {}, []).config.run.seed == 4
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_toml_reads_back_to_the_same_configuration(seed: int, rate: float, goals
     config = override(Config(), changes)
     flat = {
         f"{section}.{key}": None if value == "none" else value
-        for section, content in tomllib.loads(to_toml(config, keys())).items()
+        for section, content in tomllib.loads(to_toml(config, keys(config))).items()
         for key, value in content.items()
     }
     assert override(Config(), flat) == config
@@ -147,7 +148,8 @@ def test_toml_reads_back_to_the_same_configuration(seed: int, rate: float, goals
 @pytest.mark.parametrize("preset", sorted(PRESETS))
 def test_every_preset_survives_a_file(tmp_path: Path, preset: str) -> None:
     config = PRESETS[preset].build()
-    assert resolve("tiny", write(tmp_path / "c.toml", to_toml(config)), {}, []) == config
+    file = write(tmp_path / "c.toml", to_toml(config))
+    assert resolve(None, file, {}, []).config == config
 
 
 def test_differences_name_both_values() -> None:
@@ -158,16 +160,56 @@ def test_differences_name_both_values() -> None:
     }
 
 
+def test_differences_of_another_environment_are_from_its_defaults() -> None:
+    changed = override(Config(), {"env.name": "tmaze", "env.max_steps": 20})
+    assert differences(changed, Config()) == {"env.name": ("crafter", "tmaze"), "env.max_steps": (400, 20)}
+
+
+@pytest.fixture
+def lake_preset(monkeypatch: pytest.MonkeyPatch) -> Config:
+    """A preset that is named like an environment."""
+    config = override(Config(), {"env.name": "frozen-lake", "model.context": 32})
+    monkeypatch.setitem(PRESETS, "frozen-lake", Preset("frozen-lake", "", lambda: config))
+    return config
+
+
+def test_an_environment_starts_from_its_own_preset(lake_preset: Config, tmp_path: Path) -> None:
+    file = write(tmp_path / "c.toml", '[env]\nname = "frozen-lake"\n')
+    for started in (
+        resolve(None, None, {"env.name": "frozen-lake"}, []),
+        resolve(None, None, {}, ["env.name=frozen-lake"]),
+        resolve(None, file, {}, []),
+    ):
+        assert started == (lake_preset, "frozen-lake")
+
+
+def test_a_preset_that_is_given_keeps_the_environment_that_is_asked_for(lake_preset: Config) -> None:
+    started = resolve("tiny", None, {"env.name": "frozen-lake"}, ["env.size=4"])
+    assert started.preset == "tiny"
+    assert (started.config.env.name, started.config.model) == ("frozen-lake", PRESETS["tiny"].build().model)
+
+
+def test_the_option_wins_over_the_file_and_starts_from_its_own_preset(lake_preset: Config, tmp_path: Path) -> None:
+    file = write(tmp_path / "c.toml", '[env]\nname = "maze"\nmax_steps = 20\n')
+    started = resolve(None, file, {"env.name": "frozen-lake"}, [])
+    assert (started.preset, started.config.env.name, started.config.env.max_steps) == ("frozen-lake", "frozen-lake", 20)
+
+
+def test_without_an_environment_or_a_preset_of_its_own_it_is_the_small_one() -> None:
+    assert resolve(None, None, {}, []) == (Config(), "small")
+
+
 def test_named_options_set_existing_keys() -> None:
-    assert set(train_options.KEYS.values()) <= set(keys())
+    known = {key for name in environment_names() for key in keys(override(Config(), {"env.name": name}))}
+    assert set(train_options.KEYS.values()) <= known
 
 
 @pytest.mark.parametrize(
     ("literal", "section", "field"),
     [
         (options.Device, config_module.RunSettings, "device"),
-        (options.Observation, config_module.EnvConfig, "observation"),
-        (options.Engine, config_module.EnvConfig, "engine"),
+        (options.Observation, CrafterConfig, "observation"),
+        (options.Engine, CrafterConfig, "engine"),
         (options.Relabel, config_module.ReplayConfig, "relabel"),
         (options.Crossing, config_module.LossConfig, "actor"),
         (options.Crossing, config_module.LossConfig, "critic"),

@@ -7,12 +7,14 @@ import io
 import json
 import os
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from agent.progress import EvalProgress, Event, Progress
 from amago_cli.displays import JsonDisplay, LiveDisplay, PlainDisplay, choose_display
 from amago_cli.output import count, duration, size, table
+from amago_cli.progress_text import training_success
 
 
 class Terminal(io.StringIO):
@@ -40,7 +42,25 @@ def test_without_a_budget_there_is_no_time_left(progress: Progress) -> None:
     stream = io.StringIO()
     PlainDisplay(stream)(replace(progress, remaining=None, fraction=None, wanted=None, subgoals=()))
     assert stream.getvalue() == (
-        "learning | 41,216 steps | 812 steps/s | 6.3 updates/s | 1:02 elapsed | success: all instructions 8% (3/40)\n"
+        "learning | 41,216 steps | 812 steps/s | 6.3 updates/s | 1:02 elapsed | return no data | success 8% (3/40)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("figures", "text"),
+    [
+        ({"mean_return": 0.931}, "return 0.931 | success 8% (3/40)"),
+        ({"mean_return": 1234.5, "success": None}, "return 1,234"),
+        ({"attempts": (0.31, 0.92)}, "return no data | success 8% (3/40) | first attempt 0.31 -> last 0.92"),
+    ],
+)
+def test_without_goals_the_return_is_told(progress: Progress, figures: dict[str, Any], text: str) -> None:
+    assert training_success(replace(progress, **{"wanted": None, "subgoals": (), **figures})) == text
+
+
+def test_attempts_are_told_beside_goals(progress: Progress) -> None:
+    assert training_success(replace(progress, attempts=(1.0, 2.0))).endswith(
+        " | all instructions 8% (3/40) | first attempt 1 -> last 2"
     )
 
 

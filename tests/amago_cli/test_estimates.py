@@ -6,10 +6,10 @@ import numpy as np
 from gymnasium import spaces
 
 from agent.config import Config, override
-from amago_cli.estimates import describe_needs, observation_bytes
+from amago_cli.estimates import describe_needs, space_bytes
 
 
-def test_bytes_of_an_observation() -> None:
+def test_bytes_of_observations_and_actions() -> None:
     space = spaces.Dict(
         {
             "view": spaces.Box(0, 255, (9, 7), np.uint8),
@@ -17,7 +17,9 @@ def test_bytes_of_an_observation() -> None:
             "facing": spaces.Discrete(4),  # int64
         }
     )
-    assert observation_bytes(space) == 9 * 7 + 4 + 8
+    assert space_bytes(space) == 9 * 7 + 4 + 8
+    assert space_bytes(spaces.Box(-1, 1, (6,), np.float32)) == 24
+    assert space_bytes(spaces.MultiBinary(5)) == 5
 
 
 def test_the_budget_bounds_the_replay() -> None:

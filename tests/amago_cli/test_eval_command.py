@@ -36,7 +36,10 @@ def test_the_wanted_instruction_and_each_of_its_goals(amago: Amago, checkpoint: 
 def test_the_table_has_intervals_and_the_random_policy(amago: Amago, checkpoint: Path, evaluation: Any) -> None:
     lines = amago("eval", "--checkpoint", "a", "--episodes", "3").out.splitlines()
     assert lines[0].endswith("(latest), step 1,000, sampled actions")
-    assert lines[1].startswith("held-out worlds (odd seeds, 1 to 5;")
+    assert lines[1].startswith("crafter (attempts 1, engine fast, ")
+    assert lines[2].startswith("held-out worlds (odd seeds, 1 to 5;")
+    assert [line.split()[0] for line in lines[4:7]] == ["policy", "agent", "random"]
+    assert not any(line.startswith("attempt") for line in lines)
     row = next(line for line in lines if line.startswith("collect sapling, place plant"))
     assert "100% (3/3)" in row and "44-100" in row and "0% (0/3)" in row and "6 (median)" in row
 
@@ -99,7 +102,7 @@ def test_goals_or_a_suite_take_the_place_of_the_wanted_instruction(
 def test_a_long_suite_shows_its_total_and_its_goals(amago: Amago, checkpoint: Path, evaluation: Any) -> None:
     result = amago("eval", "--checkpoint", "a", "--suite", "instructions", "--count", "60", "--episodes", "1")
     lines = result.out.splitlines()
-    assert lines[4].startswith("all ")
+    assert [line.split()[0] for line in lines[8:10]] == ["instruction", "all"]
     assert len(evaluation.calls[0]["instructions"]) > 40
 
 
@@ -143,6 +146,52 @@ def test_a_threshold_that_is_missed_has_its_own_exit_code(amago: Amago, checkpoi
     result = amago("eval", "--checkpoint", "a", "--fail-under", "0.5")
     assert result.code == 7
     assert "success 0.0% is under 50.0%" in result.err
+
+
+def test_without_instructions_worlds_are_played(amago: Amago, lake: Path, evaluation: Any) -> None:
+    result = amago("eval", "--checkpoint", "a")
+    assert result.code == 0
+    agent, random = evaluation.calls
+    assert agent["instructions"] is random["instructions"] is None
+    assert agent["episodes"] == 50
+    lines = result.out.splitlines()
+    assert lines[1] == "frozen-lake (attempts 8, size 5, max_steps 25, shuffle_actions no)"
+    assert lines[5].split()[:3] == ["agent", "100%", "(50/50)"]
+    first, second = (next(line.split() for line in lines if line.startswith(f"{k} ")) for k in (1, 2))
+    assert (first[1], second[1], second[-1]) == ("0", "1", "50")
+    assert not any(line.startswith(("instruction", "goal")) for line in lines)
+    assert "the agent: 50 episodes" in result.err
+    (report,) = (lake.parents[1] / "reports").glob("eval-1000-worlds-*.json")
+    document = json.loads(report.read_text())
+    assert document["header"]["environment"] == "frozen-lake"
+    assert document["header"]["settings"]["size"] == 5
+    assert [row["returns"]["mean"] for row in document["agent"]["attempts"]] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("arguments", [("--goals", "eat cow"), ("--suite", "paper")])
+def test_instructions_are_refused_where_there_are_none(
+    amago: Amago, lake: Path, evaluation: Any, arguments: tuple[str, ...]
+) -> None:
+    result = amago("eval", "--checkpoint", "a", *arguments)
+    assert result.code == 2
+    assert f"frozen-lake takes no instructions in words: {arguments[0]} is for crafter" in result.err
+    assert not evaluation.calls
+
+
+def test_a_threshold_uses_the_last_attempts(amago: Amago, lake: Path, evaluation: Any) -> None:
+    assert amago("eval", "--checkpoint", "a", "--fail-under", "1.0").code == 0
+    evaluation.attempt_returns = lambda completed: (1.0, 0.0)
+    result = amago("eval", "--checkpoint", "a", "--fail-under", "0.5")
+    assert (result.code, "success 0.0% is under 50.0%" in result.err) == (7, True)
+
+
+def test_a_threshold_needs_success(amago: Amago, pendulum: Path, evaluation: Any) -> None:
+    result = amago("eval", "--checkpoint", "a", "--fail-under", "0.5")
+    assert result.code == 2
+    assert "--fail-under needs an environment that knows success, gym:Pendulum-v1 does not" in result.err
+    assert not evaluation.calls
+    columns = next(line for line in amago("eval", "--checkpoint", "a").out.splitlines() if line.startswith("policy"))
+    assert "return" in columns and "success" not in columns
 
 
 def test_a_signal_reports_the_finished_episodes(amago: Amago, checkpoint: Path, evaluation: Any) -> None:

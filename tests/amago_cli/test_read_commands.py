@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agent.config import Config, environment_names, override
 from agent.presets import PRESETS
 from store.runs import create_run
 from store.status import Status, write_status
@@ -36,10 +37,11 @@ def test_runs_lists_the_broken_ones_too(amago: Amago) -> None:
     make_run("b")
     Path("runs/b/config.json").write_text("{")
     lines = amago("runs").out.splitlines()
-    assert lines[0].split() == ["run", "state", "steps", "updates", "created", "goals"]
+    assert lines[0].split() == ["run", "state", "steps", "updates", "created", "environment", "goals"]
     assert any(line.startswith("a") and "stopped" in line and "1,234" in line and "eat cow" in line for line in lines)
     assert any(line.startswith("b") and "broken" in line for line in lines)
     records = {record["name"]: record for record in json.loads(amago("runs", "--json").out)}
+    assert (records["a"]["environment"], records["a"]["goals"]) == ("crafter", "eat cow")
     assert (records["a"]["step"], records["a"]["problem"]) == (1234, None)
     assert "not valid JSON" in records["b"]["problem"]
 
@@ -93,8 +95,27 @@ def test_goals_lists_the_vocabulary(amago: Amago) -> None:
 
 
 def test_envs(amago: Amago) -> None:
-    assert "crafter" in amago("envs").out
-    assert json.loads(amago("envs", "--json").out)[0]["name"] == "crafter"
+    lines = amago("envs").out.splitlines()
+    assert lines[0].split("  ")[0] == "environment"
+    assert any(line.startswith("dark-key-door") and "as many as fit into 500 steps" in line for line in lines)
+    assert "  amago train gym --id CartPole-v1" in lines
+    entries = {entry["name"]: entry for entry in json.loads(amago("envs", "--json").out)}
+    assert list(entries) == environment_names()
+    assert [entries[name]["instructions"] for name in ("crafter", "maze", "tmaze")] == ["words", "world", None]
+    assert (entries["frozen-lake"]["attempts"], entries["frozen-lake"]["horizon"]) == (8, None)
+    assert entries["tmaze"]["example"] == "amago train tmaze"
+
+
+def test_runs_and_show_name_the_environment(amago: Amago) -> None:
+    changes = {"a": {"env.name": "tmaze", "env.max_steps": 9}, "b": {"env.name": "gym", "env.id": "X-v1"}}
+    for name, changed in changes.items():
+        config = override(Config(), changed).model_dump(mode="json")
+        create_run(Path("runs"), name, config, {"preset": "small"})
+    out = amago("runs").out
+    assert "tmaze" in out and "X-v1" in out
+    page = amago("show", "a").out
+    assert "environment  tmaze (attempts 1, max_steps 9, active no)" in page
+    assert 'env.name = "tmaze" (preset: "crafter")' in page and "env.max_steps = 9 (preset: 400)" in page
 
 
 def test_version_and_bare_command(amago: Amago) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from agent.config import environment_names
+from agent.presets import PRESETS
 from store.atomic import read_json
 from store.errors import AmagoError, DivergedError, StorageError
 from store.layout import RunPaths
@@ -76,6 +78,43 @@ def test_dry_run_prints_a_configuration_file_and_creates_nothing(amago: Amago, t
     assert tomllib.loads(again.out) == settings
 
 
+@pytest.mark.parametrize("name", environment_names())
+def test_every_environment_explains_its_fields(amago: Amago, name: str) -> None:
+    result = amago("train", name, "--show-config", "--preset", "tiny")
+    assert result.code == 0
+    settings = tomllib.loads(result.out)
+    assert settings["env"]["name"] == name
+    described = [line for line in result.out.splitlines() if " = " in line]
+    assert all("  # " in line for line in described)
+
+
+@pytest.mark.parametrize("name", ["tmaze", "dark-key-door", "frozen-lake", "delivery", "maze", "gym"])
+def test_a_dry_run_of_every_environment_can_be_read_back(amago: Amago, training: Any, name: str) -> None:
+    more = ("--id", "CartPole-v1") if name == "gym" else ()
+    result = amago("train", name, *more, "--dry-run", "--preset", "tiny", "--steps", "1000")
+    assert result.code == 0, result.err
+    assert result.out.startswith(f"# {name} (attempts ") or result.out.startswith(f"# {name} (horizon ")
+    Path("again.toml").write_text(result.out)
+    again = amago("train", "--config", "again.toml", "--dry-run", "--preset", "tiny")
+    assert tomllib.loads(again.out) == tomllib.loads(result.out)
+
+
+def test_attempts_and_horizon_have_options(amago: Amago, training: Any) -> None:
+    result = amago("train", "crafter", *GOALS, "--attempts", "2", "--horizon", "900", "--run", "a")
+    env = training.calls[0]["config"].env
+    assert (env.attempts, env.horizon) == (2, 900)
+    assert "crafter, attempts per rollout: 2, at most 900 steps, goals in this order: " in result.out
+
+
+def test_an_environment_without_a_preset_of_its_own_starts_from_the_small_one(
+    amago: Amago, training: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(PRESETS, "tmaze", raising=False)
+    amago("train", "tmaze", "--run", "a")
+    assert read_config(RunPaths(Path("runs/a")))["preset"] == "small"
+    assert training.calls[0]["config"].env.name == "tmaze"
+
+
 def test_show_config_explains_every_field(amago: Amago, training: Any) -> None:
     result = amago("train", "--show-config", "--preset", "tiny")
     assert "seed of everything random" in result.out
@@ -94,6 +133,16 @@ def test_show_config_explains_every_field(amago: Amago, training: Any) -> None:
         (("crafter", "--set", "collect.actors=0"), "collect.actors: Input should be greater than 0, got 0"),
         (("crafter", "--config", "none.toml"), "cannot read the configuration file none.toml"),
         (("crafter", "--run", "../x"), "cannot be the name of a run"),
+        (("tmaze", "--goals", "eat cow"), "tmaze takes no instructions in words: --goals is for crafter"),
+        (("maze", "--set", "task.goals=eat cow"), "maze takes no instructions in words"),
+        (("tmaze", "--obs", "pixels"), "'env.observation' (tmaze has no such field; crafter has)"),
+        (("crafter", "--id", "CartPole-v1"), "'env.id' (crafter has no such field; gym has)"),
+        (("crafter", "--attempts", "0"), "env.attempts: Input should be greater than 0, got 0"),
+        (("gym",), "--id CartPole-v1"),
+        (("gym", "--id", "CartPloe-v1"), "CartPole-v1"),
+        (("gym", "--id", "CartPloe-v1", "--dry-run"), "CartPole-v1"),
+        (("--set", "env.name=nowhere"), "say what to play"),
+        (("crafter", "--set", "env.name=tmaz"), "did you mean tmaze or maze?"),
         (("--resume", "nobody"), "there is no run 'nobody'"),
     ],
 )

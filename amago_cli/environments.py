@@ -1,0 +1,68 @@
+"""What the commands know of each environment beside its configuration: which instructions it takes, how to begin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from store.errors import AmagoError
+
+if TYPE_CHECKING:
+    from agent.config import Config
+    from agent.env_config import EnvConfig
+    from agent.envs.base import EnvSpec
+
+WORDED = "crafter"  # the environment whose instructions people write in words
+_EXAMPLES = {
+    "crafter": 'amago train crafter --goals "collect sapling, place plant"',
+    "gym": "amago train gym --id CartPole-v1",
+}
+
+
+class Instructions(NamedTuple):
+    """Which instructions an environment takes: a word for programs and one for people."""
+
+    kind: str | None
+    text: str
+
+
+def instructions_of(name: str) -> Instructions:
+    """In words, drawn for each world, or none."""
+    kinds = {WORDED: Instructions("words", "in words"), "maze": Instructions("world", "of each world")}
+    return kinds.get(name, Instructions(None, "none"))
+
+
+def example(name: str) -> str:
+    """The shortest command that trains on an environment."""
+    return _EXAMPLES.get(name, f"amago train {name}")
+
+
+def describe(env: EnvConfig) -> str:
+    """'tmaze (attempts 1, max_steps 400, active no)'."""
+    from agent.report_text import environment_text
+
+    return environment_text(env.name, env.model_dump(mode="json", exclude={"name"}))
+
+
+def describe_attempts(env: EnvConfig) -> str:
+    """'1', '8', or 'as many as fit into 500 steps'."""
+    if env.attempts is None:
+        return f"as many as fit into {env.horizon} steps"
+    return str(env.attempts) if env.horizon is None else f"{env.attempts}, at most {env.horizon} steps"
+
+
+def require_words(config: Config, option: str) -> None:
+    """AmagoError where an instruction in words was given to an environment that takes none."""
+    if config.env.name != WORDED:
+        raise AmagoError(f"{config.env.name} takes no instructions in words: {option} is for {WORDED}")
+
+
+def look_at(config: Config) -> EnvSpec:
+    """What the environment says of itself. AmagoError if there is no such environment or its packages are missing."""
+    from agent.catalog import make_env
+    from agent.envs.base import EnvSpec
+
+    env = make_env(config.env)()
+    try:
+        return EnvSpec.from_env(env)
+    finally:
+        env.close()
