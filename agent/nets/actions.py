@@ -58,20 +58,24 @@ class BitsCode(ActionCode):
 class BoxCode(ActionCode):
     """Box: each number from [low, high] to [-1, 1] and back."""
 
-    middle: Tensor
-    half: Tensor
+    low: Tensor
+    high: Tensor
 
     def __init__(self, low: np.ndarray, high: np.ndarray) -> None:
         super().__init__()
         self.width = low.size
-        self.register_buffer("middle", torch.tensor((low + high) / 2, dtype=torch.float32), persistent=False)
-        self.register_buffer("half", torch.tensor((high - low) / 2, dtype=torch.float32), persistent=False)
+        self.register_buffer("low", torch.tensor(low, dtype=torch.float32), persistent=False)
+        self.register_buffer("high", torch.tensor(high, dtype=torch.float32), persistent=False)
 
     def encode(self, actions: Tensor) -> Tensor:
-        return ((actions - self.middle) / self.half).clamp(-1, 1)
+        """A number that never changes becomes 0."""
+        middle, radius = self.low / 2 + self.high / 2, self.high / 2 - self.low / 2
+        return ((actions - middle) / radius.clamp(min=1e-12)).clamp(-1, 1)
 
     def decode(self, features: Tensor) -> Tensor:
-        return features * self.half + self.middle
+        """Never beyond the bounds, not even by rounding."""
+        middle, radius = self.low / 2 + self.high / 2, self.high / 2 - self.low / 2
+        return (features * radius + middle).clamp(self.low, self.high)
 
 
 def action_code(space: gymnasium.Space) -> ActionCode:
@@ -81,7 +85,7 @@ def action_code(space: gymnasium.Space) -> ActionCode:
     if isinstance(space, spaces.MultiBinary) and len(space.shape) == 1:
         return BitsCode(space.shape[0])
     if isinstance(space, spaces.Box) and len(space.shape) == 1 and np.isfinite([space.low, space.high]).all():
-        return BoxCode(space.low.astype(np.float64), space.high.astype(np.float64))
+        return BoxCode(space.low, space.high)
     raise ValueError(
         f"the agent cannot act in {space}: it needs Discrete from 0 on, one-dimensional MultiBinary, or a "
         "one-dimensional Box with finite bounds"

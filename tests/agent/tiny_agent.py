@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from gymnasium import spaces
+from gymnasium import Space, spaces
 
-from agent.batch import Batch, Inputs
+from agent.batch import ACTION_MASK, Batch, Inputs
 from agent.config import Config, override
 from agent.forward import build_model
 from agent.nets.model import AgentModel, Interface
@@ -16,18 +16,31 @@ from agent.presets import preset
 NUM_ACTIONS, NUM_GOALS, GOAL_SLOTS = 3, 7, 2
 CONTEXT = 6
 
+OBSERVATIONS: dict[str, Space] = {
+    "view": spaces.MultiDiscrete(np.full((2, 2), 40)),
+    "place": spaces.Box(0, 9, (1,), np.uint8),
+    "light": spaces.Box(0.0, 1.0, (1,), np.float32),
+}
 INTERFACE = Interface(
-    observation_space=spaces.Dict(
-        {
-            "view": spaces.MultiDiscrete(np.full((2, 2), 40)),
-            "place": spaces.Box(0, 9, (1,), np.uint8),
-            "light": spaces.Box(0.0, 1.0, (1,), np.float32),
-        }
-    ),
-    num_actions=NUM_ACTIONS,
+    observation_space=spaces.Dict(OBSERVATIONS),
+    action_space=spaces.Discrete(NUM_ACTIONS),
     goal_tokens=np.stack([np.arange(NUM_GOALS + 1), np.arange(NUM_GOALS + 1) % 2], axis=1),
     num_goal_slots=GOAL_SLOTS,
 )
+MASKED = replace(
+    INTERFACE, observation_space=spaces.Dict({**OBSERVATIONS, ACTION_MASK: spaces.MultiBinary(NUM_ACTIONS)})
+)
+BITS = replace(INTERFACE, action_space=spaces.MultiBinary(3))
+BOX = replace(INTERFACE, action_space=spaces.Box(np.float32([-1, 0]), np.float32([3, 10])))
+
+KINDS: dict[str, tuple[Interface, dict[str, Any]]] = {  # of actions: an interface, and what the configuration adds
+    "discrete": (INTERFACE, {}),
+    "masked": (MASKED, {}),
+    "bits": (BITS, {}),
+    "gaussian": (BOX, {}),
+    "mixture": (BOX, {"model__continuous": "mixture"}),
+    "beta": (BOX, {"model__continuous": "beta"}),
+}
 
 
 def tiny_config(**changes: Any) -> Config:
@@ -51,10 +64,10 @@ def tiny_config(**changes: Any) -> Config:
     return override(preset("tiny"), {**base, **{key.replace("__", "."): value for key, value in changes.items()}})
 
 
-def tiny_model(config: Config, seed: int = 0) -> AgentModel:
-    """An agent for `INTERFACE` whose policy and values are not as flat as they start."""
+def tiny_model(config: Config, seed: int = 0, interface: Interface = INTERFACE) -> AgentModel:
+    """An agent whose policy and values are not as flat as they start."""
     torch.manual_seed(seed)
-    model = build_model(INTERFACE, config)
+    model = build_model(interface, config)
     with torch.no_grad():
         for out in (model.actor.out, model.critics.out):
             out.weight.add_(0.5 * torch.randn_like(out.weight))
@@ -64,33 +77,60 @@ def tiny_model(config: Config, seed: int = 0) -> AgentModel:
     return model
 
 
-def random_inputs(rng: np.random.Generator, rows: int, length: int) -> Inputs:
-    """(rows, length) random time steps of `INTERFACE`, each row from the start of a rollout."""
+def random_inputs(rng: np.random.Generator, rows: int, length: int, interface: Interface = INTERFACE) -> Inputs:
+    """(rows, length) random time steps, each row from the start of a rollout."""
     shape = (rows, length)
+    observations: dict[str, np.ndarray] = {
+        "view": rng.integers(40, size=(*shape, 2, 2)),
+        "place": rng.integers(10, size=(*shape, 1)).astype(np.uint8),
+        "light": rng.random((*shape, 1)).astype(np.float32),
+    }
+    goals = rng.integers(NUM_GOALS + 1, size=(*shape, GOAL_SLOTS)).astype(np.int16)
+    previous_actions = random_actions(rng, shape, interface)
+    previous_rewards = rng.random(shape).astype(np.float32)
+    if ACTION_MASK in interface.observation_space.spaces:
+        observations[ACTION_MASK] = (rng.random((*shape, NUM_ACTIONS)) < 0.6).astype(np.int8)
     return Inputs(
-        observations={
-            "view": torch.from_numpy(rng.integers(40, size=(*shape, 2, 2))),
-            "place": torch.from_numpy(rng.integers(10, size=(*shape, 1)).astype(np.uint8)),
-            "light": torch.from_numpy(rng.random((*shape, 1)).astype(np.float32)),
-        },
-        goals=torch.from_numpy(rng.integers(NUM_GOALS + 1, size=(*shape, GOAL_SLOTS)).astype(np.int16)),
-        previous_actions=torch.from_numpy(rng.integers(NUM_ACTIONS, size=shape)),
-        previous_rewards=torch.from_numpy(rng.random(shape).astype(np.float32)),
+        observations={key: torch.from_numpy(value) for key, value in observations.items()},
+        goals=torch.from_numpy(goals),
+        previous_actions=torch.from_numpy(previous_actions),
+        previous_rewards=torch.from_numpy(previous_rewards),
         is_first=torch.arange(length).expand(shape) == 0,
         time=torch.arange(length).expand(shape).clone(),
     )
 
 
-def random_batch(seed: int, lengths: tuple[int, ...] = (6, 2, 5), length: int = CONTEXT) -> Batch:
-    """One window for each of `lengths`, padded with rubbish to `length`; short ones end, terminated or truncated."""
+def random_actions(rng: np.random.Generator, shape: tuple[int, ...], interface: Interface) -> np.ndarray:
+    """Actions (*shape, ...) that the space contains."""
+    space = interface.action_space
+    if isinstance(space, spaces.Box):
+        return rng.uniform(space.low, space.high, (*shape, *space.shape)).astype(np.float32)
+    if isinstance(space, spaces.MultiBinary):
+        return rng.integers(2, size=(*shape, *space.shape)).astype(np.int8)
+    return rng.integers(NUM_ACTIONS, size=shape)
+
+
+def random_batch(
+    seed: int, lengths: tuple[int, ...] = (6, 2, 5), length: int = CONTEXT, interface: Interface = INTERFACE
+) -> Batch:
+    """One window for each of `lengths`, padded with rubbish to `length`; short ones end, terminated or truncated.
+
+    Where there are masks, what is done in valid steps is legal.
+    """
     rng = np.random.default_rng(seed)
     steps = np.arange(length)
     valid = steps < np.array(lengths)[:, None]
     last = steps == np.array(lengths)[:, None] - 1
     terminated = last & (np.arange(len(lengths)) % 2 == 1)[:, None]
+    inputs = random_inputs(rng, len(lengths), length + 1, interface)
+    actions = torch.from_numpy(random_actions(rng, valid.shape, interface))
+    if ACTION_MASK in inputs.observations:
+        inputs.observations[ACTION_MASK][:, :-1].scatter_(
+            2, actions[..., None], torch.from_numpy(valid).char()[..., None]
+        )
     return Batch(
-        inputs=random_inputs(rng, len(lengths), length + 1),
-        actions=torch.from_numpy(rng.integers(NUM_ACTIONS, size=valid.shape)),
+        inputs=inputs,
+        actions=actions,
         rewards=torch.from_numpy((rng.random(valid.shape) < 0.4).astype(np.float32)),
         terminated=torch.from_numpy(terminated),
         truncated=torch.from_numpy(last & ~terminated & (np.array(lengths) < length)[:, None]),
@@ -99,9 +139,10 @@ def random_batch(seed: int, lengths: tuple[int, ...] = (6, 2, 5), length: int = 
     )
 
 
-def with_other_padding(batch: Batch, seed: int) -> Batch:
+def with_other_padding(batch: Batch, seed: int, interface: Interface = INTERFACE) -> Batch:
     """The same batch with different rubbish behind the end of each window."""
-    other = random_batch(seed, lengths=(batch.valid.shape[1],) * len(batch.valid), length=batch.valid.shape[1])
+    length = batch.valid.shape[1]
+    other = random_batch(seed, (length,) * len(batch.valid), length, interface)
 
     def mixed(mine: torch.Tensor, theirs: torch.Tensor, keep: torch.Tensor) -> torch.Tensor:
         return torch.where(keep.reshape(keep.shape + (1,) * (mine.ndim - 2)), mine, theirs.to(mine.dtype))
