@@ -43,7 +43,10 @@ def to_markdown(report: EvalReport) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-ATTEMPTS_CAPTION = "Attempts at the same task, in order; one that the end of its episode cut short is left out."
+ATTEMPTS_CAPTION = (
+    "Attempts at the same task, in order; one that the end of its episode cut short is left out. "
+    "Late attempts that only some episodes had are those of the episodes with quick ones."
+)
 
 
 def has_attempts(report: EvalReport) -> bool:

@@ -69,7 +69,8 @@ class Trainer:
     ) -> None:
         self.config, self.paths = config, paths
         self._heartbeat, self._notify = heartbeat, notify
-        notify(Event("info", f"preparing {config.env.name} (the first time it is compiled: about half a minute)"))
+        compiled = " (the first time it is compiled: about half a minute)" if config.env.name == "crafter" else ""
+        notify(Event("info", f"preparing {config.env.name}{compiled}"))
         self._spec = _environment_spec(config)
         if saved:
             checkpoints.require_environment(paths.checkpoint(saved.meta["step"]), saved.meta, self._spec)

@@ -33,9 +33,9 @@ def evaluate(
         ),
     ],
     goals: Annotated[
-        list[str] | None, typer.Option(help="An instruction to evaluate; repeatable.", metavar="TEXT")
+        list[str] | None, typer.Option(help="crafter: an instruction to evaluate; repeatable.", metavar="TEXT")
     ] = None,
-    suite: Annotated[Suite | None, typer.Option(help="A set of instructions to evaluate.")] = None,
+    suite: Annotated[Suite | None, typer.Option(help="crafter: a set of instructions to evaluate.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Instructions drawn by suite 'instructions'.")] = 50,
     episodes: Annotated[
         int | None, typer.Option(min=1, help="Episodes per instruction [10], or in all where there are none [50].")

@@ -15,7 +15,7 @@ next: amago train crafter --goals "stone pickaxe, collect iron x2"\
 
 
 def goals(as_json: AsJson = False) -> None:
-    """List the goals an instruction can be made of."""
+    """List the goals that instructions for crafter are made of."""
     from agent.goals.vocabulary import GOALS
 
     if as_json:
