@@ -1,7 +1,7 @@
 """From one time step's observation, instruction and history to one token.
 
 How a part of the observation is encoded follows from its Gymnasium space alone:
-grids of categories are embedded, small integers are one-hot, bits and bounded integers are scaled to [-1, 1], images go
+grids of categories are embedded, small integers are one-hot, bounded integers are scaled to [-1, 1], images go
 through a convolutional network, other reals are normalised by running statistics.
 """
 
@@ -71,7 +71,7 @@ class Embedded(Part):
 
 
 class Scaled(Part):
-    """Bits and bounded integers, mapped from [low, high] to [-1, 1]."""
+    """Bounded integers, mapped from [low, high] to [-1, 1]."""
 
     low: Tensor
     high: Tensor
@@ -163,8 +163,6 @@ def part_for(space: gymnasium.Space, d_token: int, d_encoder: int) -> Part:
         if num_values <= MAX_ONE_HOT:
             return OneHot(space.nvec.size, low, num_values)
         return Embedded(space.nvec.size, low, num_values, d_token)
-    if isinstance(space, spaces.MultiBinary):
-        return Scaled(np.zeros(space.shape), np.ones(space.shape))
     if isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8:
         height, width, channels = space.shape
         return Image(height, width, channels, d_encoder)

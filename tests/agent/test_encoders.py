@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from tiny_agent import INTERFACE, NUM_GOALS, random_inputs
+from tiny_agent import BITS, BOX, INTERFACE, NUM_GOALS, random_inputs
 
 from agent.envs.crafter.observation import OBSERVATION_SPACES
-from agent.nets.encoders import Embedded, Image, Normalised, OneHot, Scaled, StepEncoder, part_for
+from agent.nets.actions import ActionCode, action_code
+from agent.nets.encoders import Bits, Embedded, Image, Normalised, OneHot, Scaled, StepEncoder, part_for
 
 D_TOKEN, D_ENCODER = 4, 8
 
@@ -31,6 +32,8 @@ def part(space):
         (spaces.Box(0, 9, (16,), np.uint8), OneHot, 160),
         (spaces.Box(-2, 2, (3,), np.int64), OneHot, 15),
         (spaces.Box(0, 63, (2,), np.uint8), Scaled, 2),
+        (spaces.MultiBinary(5), Bits, 5),
+        (spaces.MultiBinary((2, 3)), Bits, 6),
         (spaces.Box(0.0, 1.0, (1,), np.float32), Normalised, 1),
         (spaces.Box(-np.inf, np.inf, (), np.float32), Normalised, 1),
         (spaces.Box(-np.inf, np.inf, (2, 3), np.float64), Normalised, 6),
@@ -69,6 +72,10 @@ def test_scaled_by_hand():
     torch.testing.assert_close(
         encoder(torch.tensor([[[0, -10], [50, 30]]])), torch.tensor([[[-1.0, -1.0], [0.0, 1.0]]])
     )
+
+
+def test_bits_by_hand():
+    assert part(spaces.MultiBinary(3))(torch.tensor([[[0, 1, 1]]], dtype=torch.int8)).tolist() == [[[0, 1, 1]]]
 
 
 def test_scaled_bears_an_element_that_never_changes():
@@ -111,11 +118,13 @@ def test_crafter_is_understood(observation):
 
 
 class TestStepEncoder:
-    def encoder(self, goal_tokens=INTERFACE.goal_tokens, slots=INTERFACE.num_goal_slots) -> StepEncoder:
+    def encoder(
+        self, goal_tokens=INTERFACE.goal_tokens, slots=INTERFACE.num_goal_slots, actions: ActionCode | None = None
+    ) -> StepEncoder:
         torch.manual_seed(0)
         return StepEncoder(
             INTERFACE.observation_space,
-            INTERFACE.num_actions,
+            actions or action_code(INTERFACE.action_space),
             goal_tokens,
             slots,
             d_token=D_TOKEN,
@@ -150,13 +159,32 @@ class TestStepEncoder:
 
     def test_time_is_left_to_the_memory(self):
         encoder, inputs = self.encoder(), random_inputs(np.random.default_rng(0), 1, 3)
-        assert torch.equal(encoder(inputs), encoder(replace(inputs, time=inputs.time + 5)))
+        assert torch.equal(encoder(inputs)[:, 1:], encoder(replace(inputs, time=inputs.time + 5))[:, 1:])
 
     def test_at_the_first_step_there_is_no_previous_action(self):
         encoder, inputs = self.encoder(), random_inputs(np.random.default_rng(0), 1, 3)
         other = inputs.previous_actions.clone()
         other[:, 0] = (other[:, 0] + 1) % 3
         assert torch.equal(encoder(inputs), encoder(replace(inputs, previous_actions=other)))
+
+    def test_a_later_attempt_knows_what_was_done_before_it(self):
+        encoder, inputs = self.encoder(), random_inputs(np.random.default_rng(0), 1, 3)
+        inputs = replace(inputs, is_first=torch.ones_like(inputs.is_first))
+        other = inputs.previous_actions.clone()
+        other[0, 1] = (other[0, 1] + 1) % 3
+        moved = (encoder(replace(inputs, previous_actions=other)) != encoder(inputs)).any(-1)
+        assert moved.tolist() == [[False, True, False]]
+
+    @pytest.mark.parametrize("interface", [BITS, BOX])
+    def test_every_number_of_a_previous_action_matters(self, interface):
+        encoder = self.encoder(actions=action_code(interface.action_space))
+        inputs = random_inputs(np.random.default_rng(0), 2, 3, interface)
+        tokens = encoder(inputs)
+        for k in range(inputs.previous_actions.shape[-1]):
+            other = inputs.previous_actions.clone()
+            other[1, 1, k] = 1 - other[1, 1, k]
+            moved = (encoder(replace(inputs, previous_actions=other)) != tokens).any(-1)
+            assert moved.tolist() == [[False, False, False], [False, True, False]]
 
     def test_without_instructions(self):
         encoder = self.encoder(goal_tokens=None, slots=0)
@@ -165,7 +193,7 @@ class TestStepEncoder:
 
     def test_statistics_move_by_valid_training_data_only(self):
         encoder, inputs = self.encoder(), random_inputs(np.random.default_rng(0), 2, 3)
-        norm = encoder.parts["light"].norm
+        norm = encoder.parts[encoder.names.index("light")].norm
         encoder(inputs)
         assert int(norm.count) == 0
         valid = torch.tensor([[True, True, False], [True, False, False]])

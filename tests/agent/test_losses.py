@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from agent.losses import actor, critic
 from agent.losses.reduce import masked_mean
@@ -161,14 +162,34 @@ class TestCritics:
                 expected -= label * math.log(exponential / sum(exponentials))
             assert loss[c, b, t, g].item() == pytest.approx(expected, abs=1e-4)
 
-    def test_its_minimum_is_the_label(self):
+    @few
+    @given(SEEDS, SIZES, st.integers(2, 9))
+    def test_histogram_against_a_loop(self, seed, sizes, num_bins):
+        C, B, L, G, _ = sizes
+        centers = bin_centers(num_bins, -2.0, 3.0, spaced_in_symlog=False)
+        logits, targets = normal(seed, C, B, L, G, num_bins), 2 * normal(seed + 1, B, L, G)
+        loss = critic.histogram(logits, targets, centers)
+        spacing = 5.0 / (num_bins - 1)
+        for c, b, t, g in np.ndindex(C, B, L, G):
+            law = norm(min(max(float(targets[b, t, g]), -2.0), 3.0), 0.75 * spacing)
+            middles = [-2.0 + u * spacing for u in range(num_bins)]
+            masses = [law.cdf(x + spacing / 2) - law.cdf(x - spacing / 2) for x in middles]
+            exponentials = [math.exp(float(x)) for x in logits[c, b, t, g]]
+            expected = -sum(
+                mass / sum(masses) * math.log(exponential / sum(exponentials))
+                for mass, exponential in zip(masses, exponentials, strict=True)
+            )
+            assert loss[c, b, t, g].item() == pytest.approx(expected, abs=1e-4)
+
+    @pytest.mark.parametrize("loss", [critic.classification, critic.histogram])
+    def test_the_minimum_is_the_label(self, loss):
         """Descending the loss finds the distribution whose expectation is the target."""
         centers = bin_centers(8, -1.0, 6.0, spaced_in_symlog=False)
         logits = torch.zeros(1, 1, 1, 1, 8, requires_grad=True)
         optimizer = torch.optim.Adam([logits], lr=0.3)
         for _ in range(150):
             optimizer.zero_grad()
-            critic.classification(logits, torch.tensor([[[2.3]]]), centers).sum().backward()
+            loss(logits, torch.tensor([[[2.3]]]), centers).sum().backward()
             optimizer.step()
         assert (logits.softmax(-1) @ centers).item() == pytest.approx(2.3, abs=0.05)
 
@@ -177,60 +198,79 @@ class TestCritics:
         values = torch.zeros(1, 1, 1, 1, requires_grad=True)
         critic.regression(values, targets).sum().backward()
         logits = torch.zeros(1, 1, 1, 1, 3, requires_grad=True)
-        critic.classification(logits, targets, torch.tensor([0.0, 1.0, 2.0])).sum().backward()
+        for labelled in (critic.classification, critic.histogram):
+            labelled(logits, targets, torch.tensor([0.0, 1.0, 2.0])).sum().backward()
         assert targets.grad is None and values.grad is not None and logits.grad is not None
 
 
 class TestActors:
-    HALF = torch.log(torch.tensor([[[[0.25, 0.75]]]]))  # (B, L, G, A)
-    VALUES = torch.tensor([[[[[4.0, 0.0]]]], [[[[2.0, 1.0]]]]])  # (C, B, L, G, A)
+    WEIGHTS = torch.tensor([[[[0.25, 0.75]]]])  # (B, L, G, M)
+    VALUES = torch.tensor([[[[[4.0, 0.0]]]], [[[[2.0, 1.0]]]]])  # (C, B, L, G, M)
 
     def test_policy_gradient_by_hand(self):
-        loss = actor.policy_gradient(self.HALF, self.VALUES)
+        loss = actor.policy_gradient(self.WEIGHTS, self.VALUES)
         torch.testing.assert_close(loss, torch.tensor([[[-0.5]]]))  # -(1/4 min(4, 2) + 3/4 min(0, 1))
 
+    def test_its_gradient_by_hand(self):
+        """Of the weights: how much worse a choice is than the mean; of the values: the lowest critic's weight."""
+        weights, values = self.WEIGHTS.clone().requires_grad_(), self.VALUES.clone().requires_grad_()
+        actor.policy_gradient(weights, values).sum().backward()
+        assert weights.grad is not None and values.grad is not None
+        torch.testing.assert_close(weights.grad.flatten(), torch.tensor([-1.5, 0.5]))
+        torch.testing.assert_close(values.grad.flatten(), torch.tensor([0.0, -0.75, -0.25, 0.0]))
+
+    @few
+    @given(SEEDS, SIZES)
+    def test_the_baseline_changes_no_gradient_of_counted_choices(self, seed, sizes):
+        """Probabilities sum to one whatever the logits: the gradient is that of the plain expectation."""
+        logits, values = normal(seed, *sizes[1:]).requires_grad_(), normal(seed + 1, *sizes)
+        loss = actor.policy_gradient(logits.softmax(-1), values).sum()
+        plain = -(logits.softmax(-1) * values.amin(0)).sum()
+        torch.testing.assert_close(*(torch.autograd.grad(x, logits)[0] for x in (loss, plain)), rtol=1e-4, atol=1e-5)
+
     def test_advantage_by_hand(self):
-        advantages = [actor.advantage(self.VALUES, self.HALF, torch.tensor([[a]])).item() for a in (0, 1)]
+        advantages = [actor.advantage(self.VALUES[..., a], self.WEIGHTS, self.VALUES).item() for a in (0, 1)]
         assert advantages == pytest.approx([3 - (0.75 + 0.375), 0.5 - (0.75 + 0.375)])
 
+    def test_filters_by_hand(self):
+        advantages = torch.tensor([0.1, 0.0, -0.1, 100.0])
+        assert actor.advantage_filter(advantages, "binary", 1.0).tolist() == [1.0, 0.0, 0.0, 1.0]
+        soft = actor.advantage_filter(advantages, "exp", 0.5)
+        torch.testing.assert_close(soft, torch.tensor([math.exp(0.2), 1.0, math.exp(-0.2), actor.MAX_WEIGHT]))
+
     def test_filtered_cloning_by_hand(self):
-        advantages = torch.tensor([[[0.1]], [[0.0]], [[-0.1]]])
-        loss = actor.filtered_cloning(self.HALF.expand(3, -1, -1, -1), torch.tensor([[1]] * 3), advantages)
-        torch.testing.assert_close(loss.flatten(), torch.tensor([-math.log(0.75), 0.0, 0.0]))
+        worth = torch.tensor([[[1.0]], [[0.0]], [[2.5]]])
+        loss = actor.filtered_cloning(torch.full((3, 1, 1), math.log(0.75)), worth)
+        torch.testing.assert_close(loss.flatten(), torch.tensor([-math.log(0.75), 0.0, -2.5 * math.log(0.75)]))
 
     @few
     @given(SEEDS, SIZES)
     def test_against_loops(self, seed, sizes):
-        _, B, L, G, A = sizes
-        log_policy, values = policy(seed, B, L, G, A), normal(seed + 1, *sizes)
-        actions = torch.from_numpy(np.random.default_rng(seed).integers(A, size=(B, L)))
-        advantages = actor.advantage(values, log_policy, actions)
-        gradient = actor.policy_gradient(log_policy, values)
-        cloning = actor.filtered_cloning(log_policy, actions, advantages)
+        _, B, L, G, M = sizes
+        weights, values = policy(seed, B, L, G, M).exp(), normal(seed + 1, *sizes)
+        taken, log_probs = normal(seed + 2, *sizes[:-1]), normal(seed + 3, B, L, G)
+        advantages = actor.advantage(taken, weights, values)
+        gradient = actor.policy_gradient(weights, values)
+        cloning = actor.filtered_cloning(log_probs, actor.advantage_filter(advantages, "binary", 1.0))
         for b, t, g in np.ndindex(B, L, G):
-            p = [math.exp(float(x)) for x in log_policy[b, t, g]]
-            q = values[:, b, t, g].double().numpy()  # (C, A)
-            a = int(actions[b, t])
-            expected = q.mean(0)[a] - sum(p[k] * q.mean(0)[k] for k in range(A))
+            p = [float(x) for x in weights[b, t, g]]
+            q = values[:, b, t, g].double().numpy()  # (C, M)
+            executed = taken[:, b, t, g].double().numpy().mean()
+            expected = executed - sum(p[k] * q.mean(0)[k] for k in range(M))
             assert advantages[b, t, g].item() == pytest.approx(expected, abs=1e-5)
-            assert gradient[b, t, g].item() == pytest.approx(-sum(p[k] * q.min(0)[k] for k in range(A)), abs=1e-5)
-            wanted = -math.log(p[a]) if advantages[b, t, g] > 0 else 0.0
+            assert gradient[b, t, g].item() == pytest.approx(-sum(p[k] * q.min(0)[k] for k in range(M)), abs=1e-5)
+            wanted = -float(log_probs[b, t, g]) if advantages[b, t, g] > 0 else 0.0
             assert cloning[b, t, g].item() == pytest.approx(wanted, abs=1e-5)
 
-    def test_only_the_policy_gets_gradient(self):
-        log_policy = self.HALF.clone().requires_grad_()
-        values = self.VALUES.clone().requires_grad_()
-        advantages = actor.advantage(values, log_policy, torch.tensor([[0]]))
-        assert not advantages.requires_grad
-        actor.policy_gradient(log_policy, values).sum().backward()
-        assert values.grad is None and log_policy.grad is not None
-
-    def test_taken_picks_the_executed_action(self):
-        values = torch.arange(2 * 2 * 3 * 2 * 4.0).reshape(2, 2, 3, 2, 4)
-        actions = torch.tensor([[0, 3, 1], [2, 2, 0]])
-        picked = actor.taken(values, actions)
-        for c, b, t, g in np.ndindex(2, 2, 3, 2):
-            assert picked[c, b, t, g] == values[c, b, t, g, actions[b, t]]
+    @pytest.mark.parametrize("kind", ["binary", "exp"])
+    def test_only_the_policy_gets_gradient_of_cloning(self, kind):
+        weights, values = self.WEIGHTS.clone().requires_grad_(), self.VALUES.clone().requires_grad_()
+        log_probs = torch.zeros(1, 1, 1, requires_grad=True)
+        worth = actor.advantage_filter(actor.advantage(values[..., 0], weights, values), kind, 1.0)
+        assert not worth.requires_grad
+        actor.filtered_cloning(log_probs, worth).sum().backward()
+        assert values.grad is None and weights.grad is None
+        assert log_probs.grad is not None and log_probs.grad.item() == -worth.item() < 0
 
 
 class TestMaskedMean:

@@ -6,22 +6,24 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.nets.heads import CriticHead
+from agent.nets.heads import ActionCritic, ChoiceCritic, CriticHead
 from agent.nets.popart import MIN_SIGMA, PopArt
 
 G = 2
 
 
-def critic_head(seed: int) -> CriticHead:
+def critic_head(seed: int, kind: type[ChoiceCritic | ActionCritic] = ChoiceCritic) -> CriticHead:
     torch.manual_seed(seed)
-    head = CriticHead(num_critics=3, d_in=4, d_hidden=5, num_discounts=G, num_actions=3, num_bins=1)
+    head = kind(3, 4, 5, G, 3, 1)
     torch.nn.init.normal_(head.out.bias)
     return head
 
 
 def values_of(popart: PopArt, head: CriticHead, x: torch.Tensor) -> torch.Tensor:
-    """Denormalised (C, N, G, A)."""
-    outputs = head.outputs(head.hidden(x)).squeeze(-1)
+    """Denormalised (C, N, G, M), of all actions or of some."""
+    torch.manual_seed(0)
+    actions = None if isinstance(head, ChoiceCritic) else torch.rand(len(x), G, 6, 3)
+    outputs = head.policy_outputs(head.features(x), actions).squeeze(-1)
     return popart.denormalise(outputs.transpose(-1, -2)).transpose(-1, -2)
 
 
@@ -30,12 +32,19 @@ def everything(batch: torch.Tensor) -> torch.Tensor:
 
 
 @settings(deadline=None, max_examples=20)
-@given(st.integers(0, 1000), st.floats(0.1, 100), st.floats(-50, 50), st.sampled_from([5e-4, 0.1]))
-def test_outputs_of_online_and_target_critics_stay_when_statistics_move(seed, scale, offset, beta):
-    online, target, popart = critic_head(seed), critic_head(seed + 1), PopArt(G, beta)
+@given(
+    st.integers(0, 1000),
+    st.floats(0.1, 100),
+    st.floats(-50, 50),
+    st.sampled_from([5e-4, 0.1]),
+    st.sampled_from([ChoiceCritic, ActionCritic]),
+)
+def test_outputs_of_online_and_target_critics_stay_when_statistics_move(seed, scale, offset, beta, kind):
+    online, target, popart = critic_head(seed, kind), critic_head(seed + 1, kind), PopArt(G, beta)
     x = torch.randn(7, 4)
-    for _ in range(3):
+    for k in range(3):
         before = [values_of(popart, head, x) for head in (online, target)]
+        torch.manual_seed(seed + k)
         targets = offset + scale * torch.randn(2, 5, G)
         popart.update(targets, everything(targets), online, target)
         for old, head in zip(before, (online, target), strict=True):
