@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agent.config import Config, ConfigError, from_mapping, keys, override, suggestion
+from agent.config import Config, ConfigError, environment_names, from_mapping, keys, override, suggestion
 from agent.presets import PRESETS, preset
 from store.errors import AmagoError
 
-FIELDS = [(key, *key.split(".")) for key in keys()]
+FIELDS = [(key, *key.split(".")) for key in keys(Config())]
 
 
 def test_presets_are_valid_and_round_trip_through_json():
@@ -29,8 +29,10 @@ def test_an_unknown_preset_names_the_known_ones():
 
 
 def test_every_field_says_what_it_means():
-    assert all(description for description in keys().values())
-    assert {"env.name", "loss.actor", "run.seed", "replay.relabel"} <= keys().keys()
+    for name in environment_names():
+        known = keys(override(Config(), {"env.name": name}))
+        assert all(known.values())
+        assert {"env.name", "env.attempts", "loss.actor", "run.seed", "replay.relabel"} <= known.keys()
 
 
 @settings(deadline=None)

@@ -1,8 +1,13 @@
 """What the recorder keeps of rollouts against a plain list of what happened."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
+from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_agent import Seen
 from walk_env import WalkEnv
 
 from agent.envs.base import EnvSpec, Task
@@ -33,12 +38,12 @@ class Diary:
         self.recorder.begin(actor, Task(seed=40 + actor, instruction=instruction, wanted=actor == 1), seen)
         self.pages[actor] = {
             "place": [seen["place"][actor]], "actions": [], "rewards": [], "progress": [0], "events": [],
-            "instruction": instruction,
+            "is_first": [True], "instruction": instruction,
         }  # fmt: skip
 
     def record(self, actors: list[int]) -> None:
         seen, rewards = self.observations(), self.rng.random(N).astype(np.float32)
-        actions = self.rng.integers(3, size=N)
+        actions, is_first = self.rng.integers(3, size=N), self.rng.random(N) < 0.1
         achieved = [tuple(self.rng.integers(7, size=self.rng.integers(3)).tolist()) for _ in range(N)]
         progress = np.zeros(N, np.uint8)
         for actor in actors:
@@ -50,7 +55,8 @@ class Diary:
             page["actions"].append(actions[actor])
             page["rewards"].append(rewards[actor])
             page["progress"].append(progress[actor])
-        self.recorder.record(np.array(actors), actions, rewards, progress, seen, achieved)
+            page["is_first"].append(is_first[actor])
+        self.recorder.record(np.array(actors), actions, Seen(seen, rewards, is_first, progress, achieved))
 
 
 @settings(deadline=None, max_examples=20)
@@ -82,7 +88,7 @@ def test_trajectories_hold_what_happened(seed, num_steps):
         assert tuple(trajectory.instruction.tolist()) == page["instruction"]
         assert trajectory.terminated.tolist() == [False] * (trajectory.length - 1) + [True]
         assert not trajectory.truncated.any()
-        assert np.flatnonzero(trajectory.is_first).tolist() == [0]
+        np.testing.assert_array_equal(trajectory.is_first, page["is_first"])
         info = trajectory.info
         assert (info.seed, info.actor, info.wanted, info.cause) == (40 + actor, actor, actor == 1, "death")
         assert (info.policy_update, info.step, info.epsilon, info.number) == (3, 9, 0.5, -1)
@@ -128,6 +134,29 @@ def test_a_new_rollout_begins_without_a_past():
     diary.record([1])
     diary.begin(1, (3,))
     recorder = diary.recorder
+    assert recorder["is_first"][1, 0]
     assert recorder["previous_actions"][1, 0] == recorder["previous_rewards"][1, 0] == recorder["progress"][1, 0] == 0
     assert recorder["goals"][1, 0].tolist() == [3, NO_GOAL]
     assert recorder.lengths[1] == 0
+
+
+@pytest.mark.parametrize("space", [spaces.MultiBinary(3), spaces.Box(-1, 1, (2,), np.float32)])
+def test_actions_of_several_numbers(space):
+    recorder = Recorder(replace(SPEC, action_space=space), N)
+    diary = Diary(0)
+    for actor in range(N):
+        recorder.begin(actor, Task(seed=0), diary.observations())
+    rows = []
+    for _ in range(4):
+        actions = np.stack([space.sample() for _ in range(N)])
+        seen = Seen(diary.observations(), np.zeros(N), np.zeros(N, bool), np.zeros(N, np.uint8), [()] * N)
+        recorder.record(np.arange(N), actions, seen)
+        rows.append(actions[1])
+    trajectory = recorder.finish(
+        1, terminated=True, truncated=False, cause="death", policy_update=0, step=0, epsilon=0.0
+    )
+    validate(trajectory)
+    assert trajectory.actions.dtype == space.dtype
+    np.testing.assert_array_equal(trajectory.actions, rows)
+    np.testing.assert_array_equal(recorder.actions(1), rows)
+    assert not recorder["previous_actions"][1, 0].any()

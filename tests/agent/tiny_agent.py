@@ -1,6 +1,6 @@
 """A small agent, random batches for it, and small trajectories: what the tests of the agent's core begin with."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,17 @@ KINDS: dict[str, tuple[Interface, dict[str, Any]]] = {  # of actions: an interfa
     "mixture": (BOX, {"model__continuous": "mixture"}),
     "beta": (BOX, {"model__continuous": "beta"}),
 }
+
+
+@dataclass
+class Seen:
+    """What a step of all environments brought, as the recorder takes it."""
+
+    observations: dict[str, np.ndarray]
+    rewards: np.ndarray
+    is_first: np.ndarray
+    progress: np.ndarray
+    achieved: list[tuple[int, ...]]
 
 
 def tiny_config(**changes: Any) -> Config:
