@@ -193,7 +193,8 @@ class Beta:
     def draw(self, chances: Tensor) -> Tensor:
         """No formula turns a uniform number into a draw: each seeds a generator of its own."""
         alpha, beta = (
-            x.double().cpu().numpy() for x in (self.distribution.concentration1, self.distribution.concentration0)
+            x.detach().double().cpu().numpy()
+            for x in (self.distribution.concentration1, self.distribution.concentration0)
         )
         seeds = (chances[..., 0].double() * 2**32).long().cpu().numpy()
         drawn = np.empty(alpha.shape)
