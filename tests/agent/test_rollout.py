@@ -6,16 +6,20 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_agent import tiny_config
-from walk_env import CrashingWalkEnv, WalkEnv
+from walk_env import CrashingWalkEnv, SlideEnv, WalkEnv
 
 from agent.envs.base import Task
 from agent.envs.crafter.env import make_crafter
 from agent.envs.exploration import ExplorationSchedule
+from agent.envs.trial import make_trial
 from agent.envs.vector import VectorEnv
+from agent.exploring import disturb
 from agent.interface import interface_of
+from agent.nets.distributions import Categorical
 from agent.nets.model import ActingModel
 from agent.policy import ActionSource, Policy, UniformPolicy
 from agent.rollout import Assignment, Collector
@@ -40,13 +44,15 @@ class WalkTasks(TrainingTasks):
 class FixedPolicy:
     """The same probabilities always."""
 
-    update = 4
+    update, num_chances = 4, 3
 
     def __init__(self, *probabilities: float) -> None:
-        self.row = np.array(probabilities)
+        self.distribution = Categorical(torch.tensor(probabilities).log())
 
-    def probabilities(self, recorder, playing) -> np.ndarray:
-        return np.tile(self.row, (recorder.num_actors, 1))
+    def choose(self, recorder, playing, chances, epsilon) -> np.ndarray:
+        assert chances.shape == (recorder.num_actors, 3) and (chances >= 0).all() and (chances < 1).all()
+        drawn = self.distribution.draw(torch.from_numpy(chances[:, :1])).argmax(-1).numpy()
+        return drawn if epsilon is None else disturb(spaces.Discrete(3), drawn, chances[:, 1:], epsilon)
 
 
 def schedule(start: float = 0.5, end: float = 0.5, anneal_steps: int = 1000) -> ExplorationSchedule:
@@ -55,7 +61,7 @@ def schedule(start: float = 0.5, end: float = 0.5, anneal_steps: int = 1000) -> 
 
 def collector_of(policy: ActionSource | None = None, tasks=None, exploration=None, **how) -> Collector:
     envs = VectorEnv(WalkEnv, N, 0)
-    return Collector(envs, policy or UniformPolicy(3), tasks or WalkTasks(), exploration, **how)
+    return Collector(envs, policy or UniformPolicy(spaces.Discrete(3)), tasks or WalkTasks(), exploration, **how)
 
 
 def collect(collector: Collector, advances: int) -> list[Trajectory]:
@@ -129,6 +135,21 @@ def test_what_is_played_does_not_depend_on_the_other_actors():
         assert one.info.seed == other.info.seed
 
 
+def test_attempts_at_the_same_task_are_one_rollout():
+    envs = VectorEnv(partial(make_trial, WalkEnv, 3, None), N, 0)
+    collector = Collector(envs, UniformPolicy(spaces.Discrete(3)), WalkTasks())
+    finished = collect(collector, 150)
+    assert len(finished) > 8
+    for trajectory in finished:
+        validate(trajectory)
+        begins = np.flatnonzero(trajectory.is_first)
+        assert len(begins) == 3 == len(trajectory.attempts) and begins[0] == 0
+        assert not trajectory.terminated[:-1].any() and not trajectory.truncated[:-1].any()
+        assert (trajectory.progress[begins] == 0).all()
+        places = trajectory.observations["place"][begins]
+        assert (places == places[0]).all()  # the same world again
+
+
 class TestChoice:
     def actions(self, collector: Collector, advances: int = 400) -> np.ndarray:
         return np.concatenate([t.actions for t in collect(collector, advances)])
@@ -143,9 +164,6 @@ class TestChoice:
     def test_impossible_actions_are_not_taken(self):
         assert set(self.actions(collector_of(FixedPolicy(0.0, 0.0, 1.0)))) == {2}
         assert set(self.actions(collector_of(FixedPolicy(0.5, 0.0, 0.5)))) == {0, 2}
-
-    def test_greedy_takes_the_most_probable(self):
-        assert set(self.actions(collector_of(FixedPolicy(0.3, 0.4, 0.3), greedy=True), 40)) == {1}
 
     def test_exploration_mixes_in_uniform_actions(self):
         """Epsilon is .8 times a multiplier of mean 1/2, so a third of .4 goes to every action."""
@@ -185,7 +203,8 @@ def test_rollouts_in_progress_go_on_bit_by_bit(seed, before, after):
 
 
 @pytest.mark.parametrize("before", [0, 25])
-def test_crafter_goes_on_bit_by_bit(before):
+@pytest.mark.parametrize("memory", ["transformer", "gru"])
+def test_crafter_goes_on_bit_by_bit(before, memory):
     """With the agent's own policy: its memory is built anew from what is played again."""
 
     def fresh() -> Collector:
@@ -197,7 +216,7 @@ def test_crafter_goes_on_bit_by_bit(before):
         tasks = TrainingTasks(None, 3, 2)
         return Collector(envs, Policy(model, 2, config.model.context), tasks, schedule)
 
-    config = tiny_config()
+    config = tiny_config(model__memory=memory)
     old, new = fresh(), fresh()
     collect(old, before)
     tasks, state = old._tasks.snapshot(), old.snapshot()
@@ -206,6 +225,26 @@ def test_crafter_goes_on_bit_by_bit(before):
     finished = collect(old, 60)
     assert len(finished) >= 2
     assert_same(finished, collect(new, 60))
+
+
+@settings(deadline=None, max_examples=6)
+@given(seed=st.integers(0, 1000), before=st.integers(0, 30), space=st.sampled_from(["bits", "box"]))
+def test_attempts_with_other_actions_go_on_bit_by_bit(seed, before, space):
+    """Actions of several numbers survive JSON, and what is played again holds the same attempts."""
+    make_attempt = {"bits": partial(SlideEnv, bits=True), "box": SlideEnv}[space]
+
+    def fresh() -> Collector:
+        envs = VectorEnv(partial(make_trial, make_attempt, 2, None), N, 0)
+        exploration = ExplorationSchedule(anneal_steps=100, max_steps=envs.spec.max_steps)
+        return Collector(envs, UniformPolicy(envs.spec.action_space), TrainingTasks(None, seed, N), exploration)
+
+    old, new = fresh(), fresh()
+    collect(old, before)
+    state = json.loads(json.dumps({"collector": old.snapshot(), "tasks": old._tasks.snapshot()}))
+    new._tasks.restore(state["tasks"])
+    new.restore(state["collector"])
+    assert json.loads(json.dumps(new.snapshot())) == state["collector"]
+    assert_same(collect(old, 40), collect(new, 40))
 
 
 def test_a_rollout_that_does_not_repeat_itself_is_dropped():
@@ -223,7 +262,7 @@ def test_a_rollout_that_does_not_repeat_itself_is_dropped():
 def test_fewer_actors_than_before():
     old = collector_of()
     collect(old, 3)
-    new = Collector(VectorEnv(WalkEnv, 1, 0), UniformPolicy(3), WalkTasks())
+    new = Collector(VectorEnv(WalkEnv, 1, 0), UniformPolicy(spaces.Discrete(3)), WalkTasks())
     new.restore(old.snapshot())
     assert [rollout["actor"] for rollout in new.snapshot()["rollouts"]] == [0]
 

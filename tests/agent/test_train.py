@@ -4,17 +4,21 @@ import json
 import multiprocessing
 import shutil
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
-from walk_env import WalkEnv
+from walk_env import SlideEnv, WalkEnv
 
+from agent import collector as collector_module
 from agent import trainer as trainer_module
-from agent.catalog import ENVIRONMENTS, Environment
 from agent.checkpoint import load, newest
 from agent.config import Config, override
+from agent.envs.trial import make_trial
 from agent.learner import Learner
 from agent.presets import preset
 from agent.progress import Event, Progress, ignore
@@ -29,11 +33,15 @@ from store.trajectory import Trajectory
 
 
 @pytest.fixture(autouse=True)
-def _walk(monkeypatch):
-    def factory(config):
-        return lambda: WalkEnv(config.max_steps)
+def play(monkeypatch):
+    """Plays the given environment instead of the configured one: a walk, unless it is called."""
 
-    monkeypatch.setitem(ENVIRONMENTS, "walk", Environment("a walk", factory))
+    def play(make: Callable[[int], gymnasium.Env]) -> None:
+        for module in (trainer_module, collector_module):
+            monkeypatch.setattr(module, "make_env", lambda config: partial(make, config.max_steps))
+
+    play(WalkEnv)
+    return play
 
 
 WARMUP, RATIO = 60, 15.0  # steps before the first update, steps per update
@@ -41,7 +49,6 @@ WARMUP, RATIO = 60, 15.0  # steps before the first update, steps per update
 
 def walk_config(steps: int = 250, **changes) -> Config:
     base = {
-        "env.name": "walk",
         "env.max_steps": 24,  # longer than the context: windows overflow
         "task.goals": "collect coal, collect diamond",
         "task.max_length": 2,
@@ -137,16 +144,16 @@ def test_one_seed_one_result(tmp_path):
     assert metrics != third.metrics()
 
 
-@pytest.mark.parametrize("crossing", [("ind", "ind"), ("dep", "dep")])
-def test_stopping_and_going_on_is_not_stopping(tmp_path, crossing):
-    """Bit by bit: weights, moments, metrics, counters, goal statistics and the rollouts themselves."""
-    actor, critic = crossing
+def assert_stopping_is_not_seen(tmp_path: Path, **changes) -> None:
+    """A run that stops twice equals one that does not, bit by bit.
+
+    Weights, moments, metrics, counters, goal statistics and the rollouts themselves.
+    """
     whole, parts = Run(tmp_path, "whole"), Run(tmp_path, "parts")
-    whole_outcome = whole.go(walk_config(450, loss__actor=actor, loss__critic=critic))
+    whole_outcome = whole.go(walk_config(450, **changes))
     step = 0
     for steps in (130, None, 450):
-        config = walk_config(steps or step + 1, loss__actor=actor, loss__critic=critic)
-        outcome = parts.go(config, resume=step > 0)
+        outcome = parts.go(walk_config(steps or step + 1, **changes), resume=step > 0)
         assert outcome.step > step
         step = outcome.step
     assert parts.warnings == []
@@ -160,6 +167,36 @@ def test_stopping_and_going_on_is_not_stopping(tmp_path, crossing):
         np.testing.assert_array_equal(mine.actions, theirs.actions)
 
 
+@pytest.mark.parametrize("crossing", [("ind", "ind"), ("dep", "dep")])
+def test_stopping_and_going_on_is_not_stopping(tmp_path, crossing):
+    actor, critic = crossing
+    assert_stopping_is_not_seen(tmp_path, loss__actor=actor, loss__critic=critic)
+
+
+SLIDES: dict[str, dict] = {
+    "gaussian": {"model__memory": "gru"},
+    "mixture": {"model__continuous": "mixture", "loss__critic": "ind", "loss__value_labels": "hl_gauss"},
+    "beta": {"model__continuous": "beta", "optimizer__micro_batches": 2},
+    "bits": {"model__memory": "none", "loss__advantage_filter": "exp"},
+}
+
+
+def slide(max_steps: int, *, bits: bool) -> gymnasium.Env:
+    """Two attempts at the same world."""
+    return make_trial(partial(SlideEnv, max_steps // 2, bits=bits), 2, None)
+
+
+@pytest.mark.parametrize("kind", SLIDES)
+def test_stopping_and_going_on_with_other_actions(tmp_path, play, kind):
+    """Of several attempts in one rollout, with numbers that one bit of difference would change."""
+    play(partial(slide, bits=kind == "bits"))
+    assert_stopping_is_not_seen(
+        tmp_path, **{"task__goals": "", "loss__actor": "dep", "loss__critic": "dep", **SLIDES[kind]}
+    )
+    stored = list(RolloutReader(RunPaths(tmp_path / "whole").rollouts("train")))
+    assert stored and all(len(trajectory.attempts) == 2 for trajectory in stored)
+
+
 def test_exploration_goes_on_where_it_was(run):
     anneal = {"exploration__anneal_steps": 300}
     run.go(walk_config(200, **anneal))
@@ -168,10 +205,10 @@ def test_exploration_goes_on_where_it_was(run):
     assert max(epsilons) <= 0.05  # annealed over 300 steps of the whole run
 
 
-def test_a_run_goes_on_when_nothing_has_ended_within_its_lead(run):
+def test_a_run_goes_on_when_nothing_has_ended_within_its_lead(run, play):
     """Rollouts longer than warm-up and lead together: there is nothing to learn from before the first one ends."""
     config = walk_config(500, env__max_steps=150, task__goals="", replay__warmup_steps=5, replay__steps_per_update=4.0)
-    ENVIRONMENTS["walk"] = Environment("a long walk", lambda config: lambda: ImmortalWalk(150))
+    play(ImmortalWalk)
     outcome = run.go(config)
     assert outcome.step >= 500 and outcome.update > 0
 
@@ -272,10 +309,10 @@ class TestResume:
         for step, count in made:
             assert (count - before.update - 1) * RATIO <= step - first_step + 10 * RATIO
 
-    def test_a_young_replay_is_not_taken_for_a_damaged_one(self, run):
+    def test_a_young_replay_is_not_taken_for_a_damaged_one(self, run, play):
         """Soon after warm-up the rollouts that have ended hold less than the warm-up's steps."""
         config = walk_config(230, replay__steps_per_update=10.0, env__max_steps=60, replay__warmup_steps=200)
-        ENVIRONMENTS["walk"] = Environment("a long walk", lambda config: lambda: ImmortalWalk(60))
+        play(ImmortalWalk)
         outcome = run.go(config)
         assert outcome.update > 0
         assert sum(t.length for t in run.trajectories) < outcome.step

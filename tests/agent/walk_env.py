@@ -1,4 +1,4 @@
-"""A small deterministic world with goals, in a module of its own so that worker processes can import it."""
+"""Small deterministic worlds, one of them with goals, in a module of its own for worker processes to import."""
 
 import os
 from pathlib import Path
@@ -64,6 +64,46 @@ class WalkEnv(gymnasium.Env):
             "place": np.array([self.place], np.uint8),
             "wind": self.wind[self.steps : self.steps + 1].copy(),
         }
+
+
+class SlideEnv(gymnasium.Env):
+    """A place between -1 and 1, moved by the mean of two numbers or (`bits`) of three bits, to a hidden goal.
+
+    No instructions. Ends at the goal, at the other end, or by its time limit; every attempt starts elsewhere.
+    """
+
+    name = "slide"
+    max_instruction = 0
+    vocabulary = ""
+    success_return = 0.5
+
+    def __init__(self, max_steps: int = 10, *, bits: bool = False):
+        self.max_steps = max_steps
+        self.observation_space = spaces.Dict({"place": spaces.Box(-2.0, 2.0, (1,), np.float32)})
+        self.action_space = spaces.MultiBinary(3) if bits else spaces.Box(np.float32([-1, 0]), np.float32([1, 4]))
+        self._middle = 0.5 if bits else np.array([0.0, 2.0])
+        self._scale = 1.0 if bits else np.array([0.5, 0.25])
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        super().reset(seed=seed)
+        world = np.random.default_rng(seed or 0)
+        self.goal = world.choice([-1.0, 1.0])
+        attempt = int((options or {}).get("attempt", 0))
+        self.place, self.steps = np.random.default_rng((seed or 0, attempt)).uniform(-0.3, 0.3), 0
+        return self._observation(), {}
+
+    def step(self, action: np.ndarray):
+        assert self.action_space.contains(action), action
+        self.steps += 1
+        self.place += float(np.mean((np.asarray(action, np.float64) - self._middle) * self._scale))
+        arrived = self.place * self.goal >= 0.9
+        lost = self.place * self.goal <= -0.9
+        truncated = self.steps >= self.max_steps and not (arrived or lost)
+        cause = "arrived" if arrived else "lost" if lost else "time limit" if truncated else ""
+        return self._observation(), float(arrived), arrived or lost, truncated, {"cause": cause}
+
+    def _observation(self) -> dict[str, np.ndarray]:
+        return {"place": np.array([self.place], np.float32)}
 
 
 class CrashingWalkEnv(WalkEnv):
