@@ -20,7 +20,7 @@ from time import perf_counter
 
 import torch
 
-from agent.catalog import ENVIRONMENTS
+from agent.catalog import make_env
 from agent.config import Config, override
 from agent.envs.exploration import ExplorationSchedule
 from agent.envs.vector import VectorEnv
@@ -37,10 +37,10 @@ from store.trajectory import Trajectory
 
 def collect(config: Config, seconds: float, *, with_policy: bool = True) -> tuple[float, list[Trajectory], dict]:
     """Steps a second, the rollouts finished meanwhile and the description of the environment."""
-    make_env = ENVIRONMENTS[config.env.name].factory(config.env)
-    with VectorEnv(make_env, config.collect.actors, config.collect.workers) as envs:
+    make = make_env(config.env)
+    with VectorEnv(make, config.collect.actors, config.collect.workers) as envs:
         interface = interface_of(envs.spec)
-        policy: ActionSource = UniformPolicy(interface.num_actions)
+        policy: ActionSource = UniformPolicy(envs.spec.action_space)
         if with_policy:
             policy = Policy(ActingModel(interface, config), config.collect.actors, config.model.context)
         tasks = TrainingTasks(InstructionSampler(None, 0.0, 0.0), config.run.seed, config.collect.actors)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 
 from agent.batch import Batch, Inputs
 from agent.config import Config, override
@@ -41,8 +42,10 @@ SIZES: dict[str, Any] = {
 }
 
 
-def random_batch(spec: EnvSpec, num_actions: int) -> Batch:
+def random_batch(spec: EnvSpec) -> Batch:
     """Observations, goals and rewards without meaning, of the right shapes and types."""
+    assert isinstance(spec.action_space, spaces.Discrete)
+    num_actions = int(spec.action_space.n)
     rng = np.random.default_rng(0)
     rows, tokens, steps = NUM_SEQUENCES, (NUM_SEQUENCES, NUM_TOKENS), (NUM_SEQUENCES, NUM_TOKENS - 1)
     samples = [spec.observation_space.sample() for _ in range(64)]
@@ -86,10 +89,9 @@ def measure(actor: str, critic: str, num_updates: int, bf16: bool, device: torch
     """The two numbers of one pair of updates."""
     config = override(Config(), {**SIZES, "loss.actor": actor, "loss.critic": critic, "optimizer.bf16": bf16})
     spec = EnvSpec.from_env(make_crafter("fast", "symbolic", 2500))
-    interface = interface_of(spec)
     torch.manual_seed(0)
-    learner = Learner(build_model(interface, config).to(device), config)
-    batch = random_batch(spec, interface.num_actions).to(device)
+    learner = Learner(build_model(interface_of(spec), config).to(device), config)
+    batch = random_batch(spec).to(device)
     tokens = torch.randn(NUM_SEQUENCES, NUM_TOKENS, config.model.d_model, device=device, requires_grad=True)
     rng = np.random.default_rng(0)
     whole, backbone = [], []
