@@ -152,7 +152,7 @@ class TestCritics:
         logits = torch.tensor([0.0, 1.0, 3.0, 1.0, 0.0, 0.0])
         head.start_at(logits)
         started = head.policy_outputs(head.features(torch.randn(6, 3)), self.actions(head, 6))
-        torch.testing.assert_close(started, logits.expand(started.shape), rtol=0, atol=0.05)
+        torch.testing.assert_close(started, logits.expand(started.shape), rtol=0, atol=0.15)
 
 
 def test_actor_gives_parameters_per_discount_and_the_last_one_acts():

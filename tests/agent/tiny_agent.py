@@ -126,7 +126,8 @@ def random_batch(
 ) -> Batch:
     """One window for each of `lengths`, padded with rubbish to `length`; short ones end, terminated or truncated.
 
-    Where there are masks, what is done in valid steps is legal.
+    Where there are masks, what is done in valid steps is legal and so is something else: the sign of the advantage of
+    an only legal action is a matter of rounding.
     """
     rng = np.random.default_rng(seed)
     steps = np.arange(length)
@@ -136,9 +137,9 @@ def random_batch(
     inputs = random_inputs(rng, len(lengths), length + 1, interface)
     actions = torch.from_numpy(random_actions(rng, valid.shape, interface))
     if ACTION_MASK in inputs.observations:
-        inputs.observations[ACTION_MASK][:, :-1].scatter_(
-            2, actions[..., None], torch.from_numpy(valid).char()[..., None]
-        )
+        for done in (actions, (actions + 1) % NUM_ACTIONS):
+            mask = inputs.observations[ACTION_MASK][:, :-1]
+            mask.scatter_(2, done[..., None], torch.from_numpy(valid).char()[..., None])
     return Batch(
         inputs=inputs,
         actions=actions,
