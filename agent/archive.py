@@ -14,6 +14,7 @@ from agent.config import Config, RelabelMode
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import wanted_instruction
 from agent.goals.vocabularies import vocabulary
+from agent.interface import context_of
 from agent.relabel import GoalStatistics
 from agent.replay import Replay, SequenceArrays
 from agent.tallies import RecentRollouts
@@ -28,7 +29,9 @@ class Archive:
     def __init__(self, config: Config, paths: RunPaths, spec: EnvSpec) -> None:
         self.recent = RecentRollouts(wanted_instruction(config.task.goals), spec)
         goals = vocabulary(spec.vocabulary)
-        self._replay = Replay(config.replay.max_steps, config.model.context, spec.max_instruction, goals.no_goal)
+        self._replay = Replay(
+            config.replay.max_steps, context_of(config.model, spec), spec.max_instruction, goals.no_goal
+        )
         self._statistics = GoalStatistics(len(goals.names))
         self._mode: RelabelMode = config.replay.relabel
         self._paths = paths

@@ -12,7 +12,7 @@ from agent.config import Config
 from agent.device import resolve_device
 from agent.envs.exploration import ExplorationSchedule
 from agent.envs.vector import VectorEnv
-from agent.interface import interface_of
+from agent.interface import context_of, interface_of
 from agent.nets.model import ActingModel
 from agent.policy import Policy
 from agent.rollout import Collector
@@ -29,7 +29,7 @@ class TrainingCollector:
         self.envs = VectorEnv(make, collect.actors, collect.workers, collect.worker_timeout)
         spec = self.envs.spec
         model = ActingModel(interface_of(spec), config).to(resolve_device(config.run.device))
-        self.policy = Policy(model, collect.actors, config.model.context)
+        self.policy = Policy(model, collect.actors, context_of(config.model, spec))
         self._tasks = TrainingTasks(make_sampler(config, spec), config.run.seed, collect.actors)
         schedule = ExplorationSchedule(**config.exploration.model_dump(), max_steps=spec.max_steps)
         self.collector = Collector(self.envs, self.policy, self._tasks, schedule)

@@ -40,7 +40,9 @@ class ModelConfig(Section):
     memory: Literal["transformer", "gru", "none"] = Field(
         default="transformer", description="sequence model: what carries the past ('none': every step by itself)"
     )
-    context: Annotated[Int, Field(ge=2)] = Field(default=64, description="steps the agent remembers and trains on")
+    context: Annotated[Int, Field(ge=2)] | None = Field(
+        default=64, description="steps the agent remembers and trains on (none: a whole rollout)"
+    )
     d_model: Positive = Field(default=96, description="width of the sequence model")
     num_layers: Positive = Field(default=2, description="layers of the sequence model")
     num_heads: Positive = Field(default=4, description="attention heads")
@@ -111,6 +113,9 @@ class OptimizerConfig(Section):
     """AdamW and its schedule."""
 
     learning_rate: Annotated[Float, Field(gt=0)] = Field(default=5e-4, description="after warm-up")
+    beta2: Annotated[Float, Field(gt=0, lt=1)] = Field(
+        default=0.999, description="memory of AdamW's step sizes; less lets rare signals through sooner"
+    )
     weight_decay: Weight = Field(default=1e-3, description="on matrices only")
     warmup_updates: NonNegative = Field(default=200, description="updates of linear warm-up")
     clip_norm: Annotated[Float, Field(gt=0)] = Field(default=1.0, description="bound of the gradient's global norm")

@@ -18,6 +18,7 @@ from agent.config import Config
 from agent.device import resolve_device
 from agent.envs.base import EnvSpec
 from agent.envs.vector import VectorEnv
+from agent.interface import context_of
 from agent.policy import ActionSource, Policy, UniformPolicy
 from agent.progress import EvalProgress, Event, Listener
 from agent.rollout import Collector
@@ -82,4 +83,4 @@ def _policy(checkpoint: Path | None, spec: EnvSpec, num_actors: int, device: str
     if checkpoint is None:
         return UniformPolicy(spec.action_space)
     model, trained = load_model(checkpoint, spec)
-    return Policy(model.to(resolve_device(device)), num_actors, trained.model.context, greedy=greedy)
+    return Policy(model.to(resolve_device(device)), num_actors, context_of(trained.model, spec), greedy=greedy)

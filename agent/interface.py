@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gymnasium import spaces
 
+from agent.config import ModelConfig
 from agent.envs.base import EnvSpec
 from agent.goals.vocabularies import vocabulary
 from agent.nets.model import Interface
@@ -19,3 +20,8 @@ def interface_of(spec: EnvSpec) -> Interface:
         goal_tokens=vocabulary(spec.vocabulary).tokens if spec.goals else None,
         num_goal_slots=spec.max_instruction,
     )
+
+
+def context_of(model: ModelConfig, spec: EnvSpec) -> int:
+    """Steps that the agent remembers and that training windows have: never more than a rollout."""
+    return min(model.context or spec.max_steps, max(spec.max_steps, 2))

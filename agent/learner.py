@@ -35,6 +35,7 @@ class Learner:
                 {"params": others, "weight_decay": 0.0},
             ],
             lr=config.optimizer.learning_rate,
+            betas=(0.9, config.optimizer.beta2),
             fused=self.device.type == "cuda" or None,
         )
 

@@ -80,12 +80,146 @@ def _paper() -> Config:
     return override(Config(), changes)
 
 
+def _small_world(**changes: Any) -> Config:
+    """What the small environments have in common: networks that train fast on one core.
+
+    One-step targets: n-step returns blame a step for chance turns after it, and what is to be remembered pays late.
+    AdamW forgets soon how large gradients once were, or a rare signal would wait for a thousand updates to count.
+    """
+    base: dict[str, Any] = {
+        "model.context": None,
+        "model.d_model": 64,
+        "model.num_layers": 1,
+        "model.num_heads": 2,
+        "model.d_ff": 128,
+        "model.d_encoder": 64,
+        "model.num_critics": 2,
+        "model.d_head": 64,
+        "loss.num_steps": 1,
+        "optimizer.learning_rate": 1e-3,
+        "optimizer.beta2": 0.95,
+        "optimizer.batch_size": 16,
+        "collect.actors": 32,
+        "collect.workers": 0,
+        "replay.max_steps": 1_000_000,
+    }
+    return override(Config(), {**base, **{key.replace("__", "."): value for key, value in changes.items()}})
+
+
+def _tmaze() -> Config:
+    """Exploration by epsilon ends early: one slip in hundreds of steps and the junction is out of reach."""
+    return _small_world(
+        env__name="tmaze",
+        model__d_model=48,
+        model__d_ff=96,
+        loss__discounts=(0.5, 0.9),
+        collect__actors=12,
+        replay__steps_per_update=100.0,
+        replay__warmup_steps=10_000,
+        exploration__start=(0.5, 0.0),
+        exploration__end=(0.5, 0.0),
+        exploration__anneal_steps=40_000,
+    )
+
+
+def _key_door() -> Config:
+    return _small_world(
+        env__name="dark-key-door",
+        model__context=100,
+        loss__discounts=(0.9, 0.97, 0.99),
+        loss__num_steps=3,
+        replay__steps_per_update=150.0,
+        replay__warmup_steps=20_000,
+        exploration__start=(1.0, 0.1),
+        exploration__end=(1.0, 0.05),
+        exploration__anneal_steps=600_000,
+    )
+
+
+def _frozen_lake() -> Config:
+    return _small_world(
+        env__name="frozen-lake",
+        loss__discounts=(0.9, 0.97, 0.99),
+        replay__steps_per_update=100.0,
+        replay__warmup_steps=10_000,
+        exploration__start=(1.0, 0.05),
+        exploration__end=(0.8, 0.01),
+        exploration__anneal_steps=200_000,
+    )
+
+
+def _delivery() -> Config:
+    return _small_world(
+        env__name="delivery",
+        loss__discounts=(0.9, 0.97, 0.99),
+        replay__steps_per_update=150.0,
+        replay__warmup_steps=10_000,
+        exploration__start=(1.0, 0.05),
+        exploration__end=(0.8, 0.01),
+        exploration__anneal_steps=300_000,
+    )
+
+
+def _maze() -> Config:
+    return _small_world(
+        env__name="maze",
+        model__context=64,
+        loss__discounts=(0.9, 0.95, 0.98),
+        loss__num_steps=3,
+        replay__steps_per_update=100.0,
+        replay__warmup_steps=10_000,
+        exploration__start=(1.0, 0.05),
+        exploration__end=(0.8, 0.01),
+        exploration__anneal_steps=300_000,
+    )
+
+
+def _gym() -> Config:
+    """For small control tasks; larger worlds want more of everything."""
+    return _small_world(
+        env__name="gym",
+        model__context=32,
+        loss__discounts=(0.9, 0.97, 0.99),
+        loss__num_steps=3,
+        collect__actors=8,
+        replay__steps_per_update=16.0,
+        replay__warmup_steps=2_000,
+        exploration__start=(0.5, 0.05),
+        exploration__end=(0.5, 0.02),
+        exploration__anneal_steps=20_000,
+    )
+
+
+def _half_cheetah() -> Config:
+    return _small_world(
+        env__name="half-cheetah",
+        model__context=64,
+        model__d_encoder=128,
+        model__d_head=128,
+        loss__discounts=(0.9, 0.97, 0.99),
+        collect__actors=8,
+        collect__workers=1,
+        replay__steps_per_update=16.0,
+        replay__warmup_steps=10_000,
+        exploration__start=(0.5, 0.1),
+        exploration__end=(0.5, 0.1),
+        exploration__anneal_steps=100_000,
+    )
+
+
 PRESETS = {
     preset.name: preset
     for preset in (
-        Preset("small", "a laptop or two CPU cores: something to see within minutes", _small),
-        Preset("paper", "one GPU: the sizes of the AMAGO papers", _paper),
+        Preset("small", "Crafter on a laptop or two CPU cores: something to see within minutes", _small),
+        Preset("paper", "Crafter on one GPU: the sizes of the AMAGO papers", _paper),
         Preset("tiny", "seconds, for trying things out: too small to learn much", _tiny),
+        Preset("tmaze", "T-Maze on two cores", _tmaze),
+        Preset("dark-key-door", "dark key-to-door on two cores", _key_door),
+        Preset("frozen-lake", "meta-frozen-lake on two cores", _frozen_lake),
+        Preset("delivery", "package delivery on two cores", _delivery),
+        Preset("maze", "maze runner on two cores", _maze),
+        Preset("gym", "small control tasks on two cores", _gym),
+        Preset("half-cheetah", "half-cheetah velocity on two cores", _half_cheetah),
     )
 }
 

@@ -25,7 +25,7 @@ from agent.config import Config, override
 from agent.envs.exploration import ExplorationSchedule
 from agent.envs.vector import VectorEnv
 from agent.goals.sampling import InstructionSampler
-from agent.interface import interface_of
+from agent.interface import context_of, interface_of
 from agent.nets.model import ActingModel
 from agent.policy import ActionSource, Policy, UniformPolicy
 from agent.rollout import Collector
@@ -42,7 +42,7 @@ def collect(config: Config, seconds: float, *, with_policy: bool = True) -> tupl
         interface = interface_of(envs.spec)
         policy: ActionSource = UniformPolicy(envs.spec.action_space)
         if with_policy:
-            policy = Policy(ActingModel(interface, config), config.collect.actors, config.model.context)
+            policy = Policy(ActingModel(interface, config), config.collect.actors, context_of(config.model, envs.spec))
         tasks = TrainingTasks(InstructionSampler(None, 0.0, 0.0), config.run.seed, config.collect.actors)
         exploration = ExplorationSchedule(anneal_steps=1_000_000, max_steps=envs.spec.max_steps)
         collector = Collector(envs, policy, tasks, exploration)

@@ -8,14 +8,16 @@
            +
 
 An attempt takes exactly T = `max_steps` steps, and there is just time for the way: J = T - 1 in the passive maze, whose
-T-th decision is the turn; J = T - 2 in the active one: one step back, T - 2 forward, one turn. Rewards as in the paper,
-with x_t the place after t steps and o the length of the detour, 1 in the active maze and 0 in the passive one:
+T-th decision is the turn; J = T - 2 in the active one: one step back, T - 2 forward, one turn. With x_t the place after
+t steps and o the length of the detour, 1 in the active maze and 0 in the passive one, the agent is
+b_t = max(0, t - o - x_t) steps behind, and is paid
 
-    r_t = -1 / (T - 1)  if x_t < t - o, else 0           for t < T: who does not keep the pace pays
+    r_t = -(b_t - b_{t-1}) / (T - 1)                     for t < T: every step lost is paid for, once
     r_T = 1             if in the arm of the sign, else 0
 
-So the best return is 1, and 1/2 on average for who does not remember the sign. A step lost is never won back in the
-passive maze. Who leaves out the detour of the active one is early at the junction and may step into an arm and back;
+So the best return is 1, and 1/2 on average for who does not remember the sign. A step lost is never won back. (The
+paper charges being behind again at every step; like AMAGO's variant of the maze this one leaves the exploration out of
+the test of memory: after a slip the next step is still worth taking well.) Who leaves out the detour of the active one is early at the junction and may step into an arm and back;
 only where the agent is at the end counts. That end belongs to the task, so it is always a termination. Positions are
 ambiguous, as in the paper's experiments: all of the corridor looks alike.
 """
@@ -60,7 +62,7 @@ class TMazeEnv(gymnasium.Env):
         super().reset(seed=seed)
         self._sign = 1 if self.np_random.integers(2) else -1
         self._seen = False
-        self._x, self._y, self._steps = self._start, 0, 0
+        self._x, self._y, self._steps, self._behind = self._start, 0, 0, 0
         return self._observation(), {"cause": ""}
 
     def step(self, action: int) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
@@ -72,8 +74,8 @@ class TMazeEnv(gymnasium.Env):
         self._steps += 1
         observation = self._observation()
         if self._steps < self.max_steps:
-            behind = self._x < self._steps - self._start
-            return observation, self._penalty if behind else 0.0, False, False, {"cause": ""}
+            before, self._behind = self._behind, max(0, self._steps - self._start - self._x)
+            return observation, self._penalty * (self._behind - before), False, False, {"cause": ""}
         cause = "completed" if self._y == self._sign else "wrong turn" if self._y else "time limit"
         return observation, float(cause == "completed"), True, False, {"cause": cause}
 

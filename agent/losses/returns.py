@@ -23,7 +23,7 @@ def td_target(
     """y_t = r_t + gamma (1 - d_t) V(s_{t+1}), one column per discount (AMAGO-2, section 3).
 
     With `num_steps` n > 1 the n-step return: V(s_{t+1}) is replaced by the (n - 1)-step target of t + 1 wherever
-    `continues` (B, L) says that the next transition of the same attempt is in the window; elsewhere it bootstraps
+    `continues` (B, L) says that the next transition of the same rollout is in the window; elsewhere it bootstraps
     earlier.
 
     Shapes: `rewards` (B, L) already scaled, `terminated` (B, L) bool, `next_values` (B, L, G), `discounts` (G,).

@@ -40,9 +40,9 @@ class ActorHead(nn.Module):
 class EnsembleLinear(nn.Module):
     """C independent linear layers as one batched matrix product: (C, N, d_in) to (C, N, d_out)."""
 
-    def __init__(self, num_members: int, d_in: int, d_out: int, gain: float = 1.0) -> None:
+    def __init__(self, num_members: int, d_in: int, d_out: int) -> None:
         super().__init__()
-        bound = gain / math.sqrt(d_in)
+        bound = 1 / math.sqrt(d_in)
         self.weight = nn.Parameter(torch.empty(num_members, d_in, d_out).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.zeros(num_members, 1, d_out))
 
@@ -67,7 +67,7 @@ class CriticHead(nn.Module):
         super().__init__()
         self.num_critics = num_critics
         self.shape = shape
-        self.out = EnsembleLinear(num_critics, d_hidden, math.prod(shape), gain=0.1)
+        self.out = EnsembleLinear(num_critics, d_hidden, math.prod(shape))
 
     def features(self, x: Tensor, members: Tensor | None = None) -> Tensor:
         """`x` (..., d_in) to (C or K, N, d_hidden), N the product of the leading axes."""
@@ -84,7 +84,7 @@ class CriticHead(nn.Module):
     @torch.no_grad()
     def start_at(self, logits: Tensor) -> None:
         """Make every initial distribution over the value bins softmax(`logits` (U,)), whatever the state."""
-        self.out.weight.mul_(0.01)
+        self.out.weight.mul_(0.1)
         self.out.bias.view(self.num_critics, -1, self.shape[-1]).copy_(logits)
 
     def _flat(self, x: Tensor, members: Tensor | None) -> Tensor:

@@ -16,7 +16,7 @@ from agent.batch import ACTION_MASK, as_inputs
 from agent.config import Config
 from agent.envs.base import EnvSpec, Task
 from agent.forward import build_model
-from agent.interface import interface_of
+from agent.interface import context_of, interface_of
 from agent.nets.distributions import Categorical
 from agent.nets.model import ActingModel, acting_tensors
 from agent.policy import Policy, UniformPolicy
@@ -283,3 +283,8 @@ def test_the_uniform_policy(kind):
     else:
         for values, low, high in zip(actions.T, space.low, space.high, strict=True):
             assert kstest(values, "uniform", (low, high - low)).pvalue > 0.01
+
+
+@pytest.mark.parametrize(("context", "remembered"), [(5, 5), (60, 60), (2000, 60), (None, 60)])
+def test_memory_is_never_longer_than_a_rollout(context, remembered):
+    assert context_of(tiny_config(model__context=context).model, SPEC) == remembered

@@ -51,24 +51,24 @@ def test_the_best_policy_gets_exactly_one(max_steps, active, sign, turn, arm):
 
 
 @pytest.mark.parametrize(
-    ("active", "actions", "late", "cause"),
+    ("active", "actions", "lost", "cause"),
     [
         # place after each step against the pace 1 2 3 4
         (False, [LEFT, LEFT, LEFT, LEFT, UP], [1, 1, 1, 1], "time limit"),  # 0 0 0 0
-        (False, [UP, RIGHT, RIGHT, RIGHT, RIGHT], [1, 1, 1, 1], "time limit"),  # 0 1 2 3
-        (False, [RIGHT, RIGHT, LEFT, RIGHT, UP], [0, 0, 1, 1], "time limit"),  # 1 2 1 2
+        (False, [UP, RIGHT, RIGHT, RIGHT, RIGHT], [1, 0, 0, 0], "time limit"),  # 0 1 2 3
+        (False, [RIGHT, RIGHT, LEFT, RIGHT, UP], [0, 0, 2, 0], "time limit"),  # 1 2 1 2
         (False, [RIGHT, RIGHT, RIGHT, RIGHT, RIGHT], [0, 0, 0, 0], "time limit"),  # 1 2 3 4, no turn
         # against the pace 0 1 2 3
-        (True, [LEFT, LEFT, RIGHT, RIGHT, UP], [0, 1, 1, 1], "time limit"),  # 0 0 1 2
+        (True, [LEFT, LEFT, RIGHT, RIGHT, UP], [0, 1, 0, 0], "time limit"),  # 0 0 1 2
         (True, [DOWN, DOWN, DOWN, DOWN, DOWN], [0, 0, 1, 1], "time limit"),  # 1 1 1 1
-        (True, [RIGHT, LEFT, LEFT, RIGHT, RIGHT], [0, 0, 1, 1], "time limit"),  # 2 1 0 1
+        (True, [RIGHT, LEFT, LEFT, RIGHT, RIGHT], [0, 0, 2, 0], "time limit"),  # 2 1 0 1
         (True, [RIGHT, RIGHT, UP, DOWN, DOWN], [0, 0, 0, 0], "wrong turn"),  # 2 3 3 3, early at the junction
         (True, [RIGHT, RIGHT, UP, RIGHT, LEFT], [0, 0, 0, 0], "completed"),  # 2 3 3 3, and lucky
     ],
 )
-def test_every_step_behind_the_pace_costs_a_quarter_of_five_steps(active, actions, late, cause):
+def test_every_step_lost_costs_a_quarter_in_five_steps_once(active, actions, lost, cause):
     _, rewards, said = play(TMazeEnv(5, active=active), seed_of(SIGN_UP), actions)
-    assert rewards == [-0.25 * step for step in late] + [float(cause == "completed")]
+    assert rewards == [-0.25 * steps for steps in lost] + [float(cause == "completed")]
     assert said == cause
 
 
@@ -97,7 +97,8 @@ def test_any_policy(max_steps, active, seed, actions):
     actions = actions[:max_steps]
     observations, rewards, cause = play(env, seed, actions)
     assert play(TMazeEnv(max_steps, active=active), seed, actions) == (observations, rewards, cause)
-    assert set(rewards[:-1]) <= {0.0, -1 / (max_steps - 1)} and rewards[-1] == (cause == "completed")
+    penalty = -1 / (max_steps - 1)
+    assert set(rewards[:-1]) <= {0.0, penalty, 2 * penalty} and rewards[-1] == (cause == "completed")
     assert -1.0 - 1e-9 <= sum(rewards) <= 1.0
     assert sum(sign > 0 for _, sign in observations) == (AT_SIGN in [place for place, _ in observations])
     env.reset(seed=seed)
