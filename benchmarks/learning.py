@@ -191,10 +191,8 @@ def table(rows: list[dict[str, Any]], keys: list[str]) -> list[str]:
     lines = []
     for variant in dict.fromkeys(row["variant"] for row in rows):
         mine = [row for row in rows if row["variant"] == variant]
-        cells = [
-            f"{key} {median(row[key] for row in mine):.2f} [{min(r[key] for r in mine):.2f}-{max(r[key] for r in mine):.2f}]"
-            for key in keys
-        ]
+        columns = {key: [row[key] for row in mine] for key in keys}
+        cells = [f"{key} {median(found):.2f} [{min(found):.2f}-{max(found):.2f}]" for key, found in columns.items()]
         lines.append(f"{variant:14} {len(mine)} seeds  " + "  ".join(cells))
     return lines
 

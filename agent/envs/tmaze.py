@@ -17,9 +17,10 @@ b_t = max(0, t - o - x_t) steps behind, and is paid
 
 So the best return is 1, and 1/2 on average for who does not remember the sign. A step lost is never won back. (The
 paper charges being behind again at every step; like AMAGO's variant of the maze this one leaves the exploration out of
-the test of memory: after a slip the next step is still worth taking well.) Who leaves out the detour of the active one is early at the junction and may step into an arm and back;
-only where the agent is at the end counts. That end belongs to the task, so it is always a termination. Positions are
-ambiguous, as in the paper's experiments: all of the corridor looks alike.
+the test of memory: after a slip the next step is still worth taking well.) Who leaves out the detour of the active one
+is early at the junction and may step into an arm and back; only where the agent is at the end counts. That end belongs
+to the task, so it is always a termination. Positions are ambiguous, as in the paper's experiments: all of the corridor
+looks alike.
 """
 
 from typing import Any
