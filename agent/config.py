@@ -142,6 +142,9 @@ class ExplorationConfig(Section):
         default=(1.0, 0.05), description="epsilon at a rollout's start: first, last"
     )
     end: tuple[Fraction, Fraction] = Field(default=(0.8, 0.01), description="epsilon at a rollout's end: first, last")
+    power: Annotated[Float, Field(gt=0)] = Field(
+        default=1.0, description="bend of the way from start to end inside a rollout: 1 straight, more: late"
+    )
     anneal_steps: Positive = Field(default=300_000, description="environment steps from first to last")
 
 

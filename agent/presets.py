@@ -107,7 +107,7 @@ def _small_world(**changes: Any) -> Config:
 
 
 def _tmaze() -> Config:
-    """Exploration by epsilon ends early: one slip in hundreds of steps and the junction is out of reach."""
+    """One slip in hundreds of steps and the junction is out of reach, so only the last steps of a rollout explore."""
     return _small_world(
         env__name="tmaze",
         model__d_model=48,
@@ -117,7 +117,8 @@ def _tmaze() -> Config:
         replay__steps_per_update=100.0,
         replay__warmup_steps=10_000,
         exploration__start=(0.5, 0.0),
-        exploration__end=(0.5, 0.0),
+        exploration__end=(1.0, 1.0),
+        exploration__power=300.0,
         exploration__anneal_steps=40_000,
     )
 

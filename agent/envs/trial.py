@@ -16,7 +16,8 @@ class Trial(gymnasium.Env):
 
     Between two attempts there is no step: the one that ends an attempt returns the first observation of the next, with
     `is_first` in its info, no end and no `cause`. Its reward and `achieved` still belong to the attempt that ended,
-    its `progress` to the new one. The trial ends as its last attempt does, or truncated with the cause "horizon".
+    its `progress` to the new one. The trial ends as its last attempt does; at the horizon it is truncated, with the cause
+    "horizon" if that cuts an attempt short.
     """
 
     def __init__(self, env: gymnasium.Env, attempts: int | None, horizon: int | None):
@@ -45,7 +46,7 @@ class Trial(gymnasium.Env):
         if self._ended == self._attempts:
             return observation, float(reward), terminated, truncated, info
         if self._steps == self._horizon:
-            return observation, float(reward), False, True, {**info, "cause": "horizon"}
+            return observation, float(reward), False, True, {**info, "cause": info["cause"] or "horizon"}
         if terminated or truncated:
             observation, first = self._begin()
             kept = {"achieved": info.get("achieved", ()), "progress": first.get("progress", 0)}

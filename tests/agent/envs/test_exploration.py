@@ -26,6 +26,12 @@ def test_by_hand(step, t, epsilon):
     assert SCHEDULE.epsilon(step, t, 1.0) == pytest.approx(epsilon)
 
 
+@pytest.mark.parametrize(("power", "epsilon"), [(1.0, 0.5), (2.0, 0.25), (0.5, 0.5**0.5)])
+def test_the_way_along_a_rollout_may_bend(power, epsilon):
+    schedule = ExplorationSchedule(start=(0.0, 0.0), end=(1.0, 1.0), anneal_steps=9, max_steps=100, power=power)
+    assert schedule.epsilon(0, [0, 50, 100, 200], 1.0).tolist() == pytest.approx([0.0, epsilon, 1.0, 1.0])
+
+
 def test_actors_differ_by_their_step_and_multiplier():
     epsilon = SCHEDULE.epsilon(0, np.array([0, 50, 100]), np.array([0.5, 1.0, 0.0]))
     assert epsilon.tolist() == pytest.approx([0.5, 0.9, 0.0])
