@@ -16,8 +16,8 @@ class Trial(gymnasium.Env):
 
     Between two attempts there is no step: the one that ends an attempt returns the first observation of the next, with
     `is_first` in its info, no end and no `cause`. Its reward and `achieved` still belong to the attempt that ended,
-    its `progress` to the new one. The trial ends as its last attempt does; at the horizon it is truncated, with the cause
-    "horizon" if that cuts an attempt short.
+    its `progress` to the new one. The trial ends as its last attempt does; at the horizon it is truncated, and the
+    cause is "horizon" if that cuts an attempt short.
     """
 
     def __init__(self, env: gymnasium.Env, attempts: int | None, horizon: int | None):
