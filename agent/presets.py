@@ -107,19 +107,23 @@ def _small_world(**changes: Any) -> Config:
 
 
 def _tmaze() -> Config:
-    """One slip in hundreds of steps and the junction is out of reach, so only the last steps of a rollout explore."""
+    """One slip in hundreds of steps and the junction is out of reach, so only the last steps of a rollout explore.
+
+    Each step and the turn pay at once: short discounts spare the agent to learn from the clock how far the junction is.
+    """
     return _small_world(
         env__name="tmaze",
         model__d_model=48,
         model__d_ff=96,
-        loss__discounts=(0.5, 0.9),
+        loss__discounts=(0.1, 0.5),
         collect__actors=12,
+        replay__max_steps=100_000,
         replay__steps_per_update=100.0,
         replay__warmup_steps=10_000,
         exploration__start=(0.5, 0.0),
         exploration__end=(1.0, 1.0),
         exploration__power=300.0,
-        exploration__anneal_steps=40_000,
+        exploration__anneal_steps=20_000,
     )
 
 
