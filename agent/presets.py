@@ -198,13 +198,13 @@ def _gym() -> Config:
 def _half_cheetah() -> Config:
     return _small_world(
         env__name="half-cheetah",
-        model__context=64,
-        model__d_encoder=128,
+        model__context=32,
         model__d_head=128,
-        loss__discounts=(0.9, 0.97, 0.99),
+        loss__discounts=(0.9, 0.98),
+        loss__action_samples=2,
         collect__actors=8,
         collect__workers=1,
-        replay__steps_per_update=16.0,
+        replay__steps_per_update=48.0,
         replay__warmup_steps=10_000,
         exploration__start=(0.5, 0.1),
         exploration__end=(0.5, 0.1),
