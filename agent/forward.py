@@ -7,6 +7,7 @@ through the same lines: a policy is evaluated by `Choices`, all actions where th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -168,6 +169,6 @@ def _actor_loss(model: AgentModel, choices: Choices, values: Tensor, cloning: Te
     return config.policy_gradient_weight * gradient + config.cloning_weight * cloning
 
 
-def _per_discount(scale, values: Tensor, trailing: int) -> Tensor:
+def _per_discount(scale: Callable[[Tensor], Tensor], values: Tensor, trailing: int) -> Tensor:
     """`scale`, which wants the discounts last, on `values` (..., G) or (..., G, M)."""
     return scale(values.transpose(-1, -2)).transpose(-1, -2) if trailing else scale(values)

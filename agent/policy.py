@@ -45,7 +45,7 @@ class UniformPolicy:
 
     def __init__(self, space: gymnasium.Space) -> None:
         self._space = space
-        self.num_chances = max(num_chances(space), 1)
+        self.num_chances = num_chances(space)
 
     def choose(
         self, recorder: Recorder, playing: np.ndarray, chances: np.ndarray, epsilon: np.ndarray | None
