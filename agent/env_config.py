@@ -11,14 +11,16 @@ from pydantic import Field, model_validator
 
 from agent.section import Int, Positive, Section
 
+Bounded = Annotated[Int, Field(gt=0, le=10_000_000)]
+
 
 class TrialConfig(Section):
     """What all environments share: how often a rollout plays the same task."""
 
-    attempts: Positive | None = Field(
+    attempts: Bounded | None = Field(
         default=1, description="attempts at the same task in one rollout (none: as many as `horizon` allows)"
     )
-    horizon: Positive | None = Field(
+    horizon: Bounded | None = Field(
         default=None, description="steps of a rollout, all attempts together (none: as many as its attempts take)"
     )
 
@@ -52,10 +54,10 @@ class KeyDoorConfig(TrialConfig):
     """Dark key-to-door: find an unseen key, then an unseen door, again and again in the same room."""
 
     name: Literal["dark-key-door"] = Field(description="environment, one of `amago envs`")
-    attempts: Positive | None = Field(
+    attempts: Bounded | None = Field(
         default=None, description="attempts at the same task in one rollout (none: as many as `horizon` allows)"
     )
-    horizon: Positive | None = Field(
+    horizon: Bounded | None = Field(
         default=500, description="steps of a rollout, all attempts together (none: as many as its attempts take)"
     )
     size: Annotated[Int, Field(ge=2, le=255)] = Field(default=9, description="side of the room, in cells")
@@ -67,7 +69,7 @@ class FrozenLakeConfig(TrialConfig):
     """Meta-frozen-lake: several attempts to cross an unknown lake without breaking in."""
 
     name: Literal["frozen-lake"] = Field(description="environment, one of `amago envs`")
-    attempts: Positive | None = Field(
+    attempts: Bounded | None = Field(
         default=8, description="attempts at the same task in one rollout (none: as many as `horizon` allows)"
     )
     size: Annotated[Int, Field(ge=3, le=255)] = Field(default=5, description="side of the lake, in cells")
@@ -79,10 +81,10 @@ class DeliveryConfig(TrialConfig):
     """Package delivery: a road with forks whose right way, and addresses whose place, must be remembered."""
 
     name: Literal["delivery"] = Field(description="environment, one of `amago envs`")
-    attempts: Positive | None = Field(
+    attempts: Bounded | None = Field(
         default=None, description="attempts at the same task in one rollout (none: as many as `horizon` allows)"
     )
-    horizon: Positive | None = Field(
+    horizon: Bounded | None = Field(
         default=180, description="steps of a rollout, all attempts together (none: as many as its attempts take)"
     )
     length: Annotated[Int, Field(ge=8, le=255)] = Field(default=30, description="steps along the road")
@@ -109,7 +111,7 @@ class HalfCheetahConfig(TrialConfig):
     """Half-cheetah velocity: run at a speed that nobody tells, only the reward."""
 
     name: Literal["half-cheetah"] = Field(description="environment, one of `amago envs`")
-    attempts: Positive | None = Field(
+    attempts: Bounded | None = Field(
         default=2, description="attempts at the same task in one rollout (none: as many as `horizon` allows)"
     )
     max_steps: Positive = Field(default=200, description="time limit of an attempt, in steps")

@@ -15,10 +15,12 @@ import numpy as np
 
 from agent.envs.base import Task
 from agent.envs.exploration import ExplorationSchedule
-from agent.envs.vector import VectorEnv
+from agent.envs.vector import VectorEnv, WorkerError
 from agent.policy import ActionSource
 from agent.recorder import Recorder
 from store.trajectory import Trajectory
+
+_MAX_TRIES = 5  # of a rollout that must not be lost
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Collector:
         self._assignments: list[Assignment | None] = [None] * envs.num_envs
         # Uniform numbers (N, T, W), from which the actions of each step are drawn.
         self._chances = np.zeros((envs.num_envs, envs.spec.max_steps, policy.num_chances), np.float32)
+        self._losses = [0] * envs.num_envs  # of the rollout that each actor plays, with its worker
         self._multipliers = np.zeros(envs.num_envs)
         self._epsilon_sums = np.zeros(envs.num_envs)
 
@@ -130,6 +133,8 @@ class Collector:
         lost = self._playing & self._envs.lost
         if self._retry_lost:
             self._playing[lost] = False
+            for actor in np.flatnonzero(lost).tolist():
+                self._count_loss(actor)
             return []
         rescued = [
             self._finish(actor, False, True, "worker lost")
@@ -138,8 +143,18 @@ class Collector:
         self._end(lost)
         return rescued
 
+    def _count_loss(self, actor: int) -> None:
+        """A rollout that is lost again and again is not played for ever: WorkerError."""
+        self._losses[actor] += 1
+        if self._losses[actor] == _MAX_TRIES:
+            assignment = self._assignments[actor]
+            assert assignment is not None
+            last = self._envs.incidents[-1].splitlines()[0]
+            raise WorkerError(f"world {assignment.task.seed} was lost {_MAX_TRIES} times; the last time: {last}")
+
     def _end(self, ended: np.ndarray) -> None:
         for actor in np.flatnonzero(ended).tolist():
+            self._losses[actor] = 0
             self._playing[actor] = False
             self._assignments[actor] = None
 

@@ -20,6 +20,7 @@ import torch
 
 from agent import checkpoint as checkpoints
 from agent.archive import Archive
+from agent.batch import ACTION_MASK
 from agent.catalog import make_env
 from agent.checkpoint import Checkpoint
 from agent.clock import Clock
@@ -284,8 +285,9 @@ class Trainer:
 def _environment_spec(config: Config) -> EnvSpec:
     """What the environment says of itself. Playing it here once compiles it for the processes that come."""
     env = make_env(config.env)()
-    env.reset(seed=0)
-    env.step(env.action_space.sample())
+    observation, _ = env.reset(seed=0)
+    legal = observation.get(ACTION_MASK)
+    env.step(env.action_space.sample() if legal is None else int(legal.argmax()))
     env.close()
     return EnvSpec.from_env(env)
 

@@ -104,7 +104,7 @@ def _make(id: str, max_steps: int | None) -> gymnasium.Env:
         ) from error
     except (gymnasium.error.UnregisteredEnv, gymnasium.error.DeprecatedEnv) as error:
         raise AmagoError(f"there is no Gymnasium environment '{id}'{_near_names(id)}") from error
-    except (gymnasium.error.Error, ImportError) as error:
+    except (gymnasium.error.Error, ImportError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise AmagoError(f"the Gymnasium environment '{id}' cannot be made: {reason}") from error
 

@@ -94,6 +94,7 @@ def _refuse_beside_resume(given: list[str]) -> None:
     wrong = [name for name in given if name not in RESUMABLE]
     if wrong:
         allowed = "--steps, --minutes, --device and --set of run.* and optimizer.learning_rate"
+        wrong = ["id" if name == "env_id" else name for name in wrong]  # as it was typed
         raise AmagoError(f"{' and '.join(wrong)} cannot be given with --resume, which takes only {allowed}")
 
 

@@ -16,7 +16,7 @@ from agent.envs.base import Task
 from agent.envs.crafter.env import make_crafter
 from agent.envs.exploration import ExplorationSchedule
 from agent.envs.trial import make_trial
-from agent.envs.vector import VectorEnv
+from agent.envs.vector import VectorEnv, WorkerError
 from agent.exploring import disturb
 from agent.interface import interface_of
 from agent.nets.distributions import Categorical
@@ -299,6 +299,26 @@ class TestLostWorkers:
             validate(trajectory)
             assert trajectory.truncated.tolist() == [False, False, True] and not trajectory.terminated.any()
         assert [t.info.cause for t in finished if t not in lost] == ["time limit"] * 2
+
+    def test_with_retry_it_is_not_played_for_ever(self):
+        """Here the environments are lost at every step, as if a world broke them each time."""
+        envs = VectorEnv(WalkEnv, 1, 0)
+        collector = Collector(envs, UniformPolicy(envs.spec.action_space), WalkTasks(), retry_lost=True)
+        reset = envs.reset
+
+        def begin(indices, tasks) -> None:
+            envs.lost[:] = False
+            reset(indices, tasks)
+
+        def lose(actions) -> None:
+            envs.lost[:] = True
+            envs.incidents.append("a worker was lost\nwith a traceback")
+
+        envs.reset, envs.step = begin, lose
+        with pytest.raises(WorkerError, match=r"^world \d+ was lost 5 times; the last time: a worker was lost$"):
+            for _ in range(20):
+                collector.advance()
+        assert len(envs.incidents) == 5
 
     def test_with_retry_it_is_played_again(self, envs, tmp_path):
         finished = self.run(envs, retry_lost=True)
