@@ -95,6 +95,7 @@ def _small_world(**changes: Any) -> Config:
         "model.d_encoder": 64,
         "model.num_critics": 2,
         "model.d_head": 64,
+        "loss.discounts": (0.9, 0.97, 0.99),
         "loss.num_steps": 1,
         "optimizer.learning_rate": 1e-3,
         "optimizer.beta2": 0.95,
@@ -131,7 +132,6 @@ def _key_door() -> Config:
     return _small_world(
         env__name="dark-key-door",
         model__context=100,
-        loss__discounts=(0.9, 0.97, 0.99),
         loss__num_steps=3,
         replay__steps_per_update=150.0,
         replay__warmup_steps=20_000,
@@ -144,11 +144,8 @@ def _key_door() -> Config:
 def _frozen_lake() -> Config:
     return _small_world(
         env__name="frozen-lake",
-        loss__discounts=(0.9, 0.97, 0.99),
         replay__steps_per_update=100.0,
         replay__warmup_steps=10_000,
-        exploration__start=(1.0, 0.05),
-        exploration__end=(0.8, 0.01),
         exploration__anneal_steps=200_000,
     )
 
@@ -156,12 +153,8 @@ def _frozen_lake() -> Config:
 def _delivery() -> Config:
     return _small_world(
         env__name="delivery",
-        loss__discounts=(0.9, 0.97, 0.99),
         replay__steps_per_update=150.0,
         replay__warmup_steps=10_000,
-        exploration__start=(1.0, 0.05),
-        exploration__end=(0.8, 0.01),
-        exploration__anneal_steps=300_000,
     )
 
 
@@ -173,9 +166,6 @@ def _maze() -> Config:
         loss__num_steps=3,
         replay__steps_per_update=100.0,
         replay__warmup_steps=10_000,
-        exploration__start=(1.0, 0.05),
-        exploration__end=(0.8, 0.01),
-        exploration__anneal_steps=300_000,
     )
 
 
@@ -184,7 +174,6 @@ def _gym() -> Config:
     return _small_world(
         env__name="gym",
         model__context=32,
-        loss__discounts=(0.9, 0.97, 0.99),
         loss__num_steps=3,
         collect__actors=8,
         replay__steps_per_update=16.0,
