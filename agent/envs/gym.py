@@ -16,10 +16,8 @@ import numpy as np
 from gymnasium import spaces
 
 from agent.envs.base import MAX_SEED
-from agent.envs.gym_spaces import flat_action, flat_observation, mask_space, read_mask
+from agent.envs.gym_spaces import ACTION_MASK, flat_action, flat_observation, mask_space, read_mask
 from store.errors import AmagoError
-
-_MASK = "action_mask"
 
 Observation = dict[str, np.ndarray]
 
@@ -51,9 +49,9 @@ class GymEnv(gymnasium.Env):
             raise AmagoError(f"{id}: {error}") from None
         observed: dict[str, gymnasium.Space] = {name: entry.space for name, entry in self._entries.items()}
         self._told_mask: np.ndarray | None = None
-        if num_actions is not None and _MASK not in observed and self._tells_mask(num_actions):
+        if num_actions is not None and ACTION_MASK not in observed and self._tells_mask(num_actions):
             self._told_mask = np.ones(num_actions, np.int8)
-            observed[_MASK] = mask_space(num_actions)
+            observed[ACTION_MASK] = mask_space(num_actions)
         self.observation_space = spaces.Dict(observed)
 
     def reset(
@@ -76,13 +74,13 @@ class GymEnv(gymnasium.Env):
     def _observe(self, observation: Any, said: dict[str, Any]) -> Observation:
         seen = {name: entry.read(observation) for name, entry in self._entries.items()}
         if self._told_mask is not None:
-            seen[_MASK] = read_mask(said.get(_MASK, self._told_mask))
+            seen[ACTION_MASK] = read_mask(said.get(ACTION_MASK, self._told_mask))
         return seen
 
     def _tells_mask(self, num_actions: int) -> bool:
         """Whether the info at a reset tells which actions are legal."""
         _, said = self._env.reset(seed=0)
-        return _MASK in said and np.shape(said[_MASK]) == (num_actions,)
+        return ACTION_MASK in said and np.shape(said[ACTION_MASK]) == (num_actions,)
 
 
 def _make(id: str, max_steps: int | None) -> gymnasium.Env:

@@ -19,7 +19,9 @@ from store.errors import AmagoError
 MAX_COMBINATIONS = 1024
 """A MultiDiscrete action with at most so many combinations is one choice among them."""
 
-_MASK = "action_mask"
+ACTION_MASK = "action_mask"
+"""The entry of an observation that tells which discrete actions are legal."""
+
 _BARE = "observation"
 _MAX_CATEGORIES = 2**16  # integers with more values are numbers, not categories
 _FEW_VALUES = 16  # Box integers with at most so many values are categories
@@ -56,10 +58,10 @@ def flat_observation(space: Space, num_actions: int | None) -> dict[str, Entry]:
         if math.prod(leaf.shape or ()) == 0:
             continue
         name = ".".join(re.sub(r"[^\w-]", "_", str(key)) for key in path) or _BARE
-        if name == _MASK and num_actions is not None and leaf.shape == (num_actions,):
+        if name == ACTION_MASK and num_actions is not None and leaf.shape == (num_actions,):
             entry = Entry(mask_space(num_actions), path, read_mask)
         else:
-            name = f"{_BARE}.{_MASK}" if name == _MASK else name
+            name = f"{_BARE}.{ACTION_MASK}" if name == ACTION_MASK else name
             seen, convert = _leaf(leaf, path)
             entry = Entry(seen, path, convert)
         if name in entries:
