@@ -1,6 +1,7 @@
-"""Write small files so that a reader sees the old content or the new content, never a mixture.
+"""Write small files so that a reader sees the old content or the new content, never a mixture; read them with care.
 
-It knows about temporary names, fsync and strict JSON. It does not know what the files mean.
+A run may come from somebody else: what is opened here is a plain file, never a link that leads elsewhere nor a FIFO
+that waits for ever. It knows about temporary names, fsync and strict JSON. It does not know what the files mean.
 """
 
 from __future__ import annotations
@@ -8,12 +9,21 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
 from store.errors import StorageError, storage_guard
 
 TEMPORARY_SUFFIX = ".tmp"
+
+_MAX_JSON_BYTES = 256 * 1024**2
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 def write_bytes(path: Path, data: bytes | memoryview, *, durable: bool = True, run: str = "RUN") -> None:
@@ -25,7 +35,8 @@ def write_bytes(path: Path, data: bytes | memoryview, *, durable: bool = True, r
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     with storage_guard(path, run):
         try:
-            with temporary.open("wb") as file:
+            temporary.unlink(missing_ok=True)
+            with temporary.open("xb") as file:  # a new file: a link left in its place is not followed
                 file.write(data)
                 file.flush()
                 if durable:
@@ -51,11 +62,36 @@ def write_json(path: Path, obj: Any, *, durable: bool = True, run: str = "RUN") 
 def read_json(path: Path) -> Any:
     """The content of a JSON file. Raises StorageError when it is missing, unreadable or not JSON."""
     try:
-        return json.loads(path.read_text("utf-8"))
+        return json.loads(read_plain(path, _MAX_JSON_BYTES))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(f"{path} is damaged, it is not valid JSON: {error}") from error
+
+
+def read_plain(path: Path, max_bytes: int) -> bytes:
+    """The content of a plain file of at most `max_bytes`. Raises StorageError for anything else."""
+    try:
+        require_plain(path)
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise StorageError(f"{path} is damaged, it is not valid JSON: {error}") from error
+    if len(data) > max_bytes:
+        raise StorageError(f"{path} is damaged: it has more than {max_bytes:,} bytes")
+    return data
+
+
+def require_plain(path: Path) -> None:
+    """Raise StorageError unless `path` is a plain file, OSError when there is nothing to look at."""
+    problem = strangeness(path.lstat().st_mode)
+    if problem:
+        raise StorageError(f"{path} is {problem} in place of a file; remove it if you do not know it")
+
+
+def strangeness(mode: int) -> str:
+    """What a file of this mode is if it is not a plain file, in words; otherwise nothing."""
+    return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "a device")
 
 
 def to_json(obj: Any) -> Any:

@@ -46,7 +46,7 @@ class DivergedError(AmagoError):
 
 @contextmanager
 def storage_guard(path: Path, run: str = "RUN") -> Iterator[None]:
-    """Turn failures of writing `path` into a StorageError; `run` completes the command it proposes.
+    """Turn failures of writing `path` into a StorageError; `run` completes the command it proposes, if it names one.
 
     HDF5 reports a full disk as an OSError without errno or, while flushing and closing, as a RuntimeError:
     both are recognised by their text. A RuntimeError that is not about the disk passes unchanged.
@@ -55,7 +55,7 @@ def storage_guard(path: Path, run: str = "RUN") -> Iterator[None]:
         yield
     except (OSError, RuntimeError) as error:
         if _has_errno(error, _FULL_ERRNOS):
-            advice = f"free space, then `amago train --resume {run}`"
+            advice = f"free space, then `amago train --resume {run}`" if run else "free space and try again"
             raise StorageError(f"disk full while writing {path}; {advice}") from error
         if _has_errno(error, _DENIED_ERRNOS):
             raise StorageError(f"no permission to write {path}; check its owner and mode") from error

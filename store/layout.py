@@ -1,8 +1,9 @@
-"""Every path of a run directory, and the version of what the files contain.
+"""Every path of a run directory.
 
-    runs/<name>/ config.json · status.json · run.lock
+    runs/<name>/ config.json · status.json · run.lock · events.jsonl · trainer.log · orders/
                  rollouts/{train,eval}/000001.h5 · metrics/0001.h5
                  checkpoints/<step>/ · checkpoints/{latest,best} · reports/
+                 damaged/  what a repair took out of its place, under the same paths
 
 It knows names only: it creates nothing and opens nothing.
 """
@@ -13,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-SCHEMA_VERSION = 1
 SHARD_SUFFIX = ".h5"
 
 Split = Literal["train", "eval"]
@@ -41,6 +41,22 @@ class RunPaths:
     @property
     def lock(self) -> Path:
         return self.root / "run.lock"
+
+    @property
+    def events(self) -> Path:
+        return self.root / "events.jsonl"
+
+    @property
+    def orders(self) -> Path:
+        return self.root / "orders"
+
+    @property
+    def trainer_log(self) -> Path:
+        return self.root / "trainer.log"
+
+    @property
+    def damaged(self) -> Path:
+        return self.root / "damaged"
 
     @property
     def reports(self) -> Path:

@@ -26,7 +26,7 @@ class RunLock:
 
     def __init__(self, paths: RunPaths) -> None:
         with storage_guard(paths.lock, paths.name):
-            self._descriptor = os.open(paths.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._descriptor = os.open(paths.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _write_holder(self._descriptor, paths)

@@ -35,11 +35,12 @@ class Index:
     ret: np.ndarray  # (N,) float64
     environment: np.ndarray  # (N,) text
     cause: np.ndarray  # (N,) text
+    diagnosed: np.ndarray  # (N,) bool: it has diagnostics
     shard: np.ndarray  # (N,) int64: position in `paths`
     row: np.ndarray  # (N,) int64: position within the shard
     paths: tuple[Path, ...]
-    _goals: np.ndarray  # (sum n,) int16, in stored order
-    _goals_start: np.ndarray  # (N,) int64
+    goals: np.ndarray  # (sum n,) int16, the goal ids of all instructions, in stored order
+    goals_start: np.ndarray  # (N,) int64: where the instruction of trajectory i begins in `goals`
 
     def __len__(self) -> int:
         return len(self.number)
@@ -51,12 +52,12 @@ class Index:
 
     def instruction(self, i: int) -> tuple[int, ...]:
         """The goal ids of trajectory `i`."""
-        start = self._goals_start[i]
-        return tuple(self._goals[start : start + self.num_subgoals[i]].tolist())
+        start = self.goals_start[i]
+        return tuple(self.goals[start : start + self.num_subgoals[i]].tolist())
 
 
 def join_indexes(shards: Mapping[Path, ShardIndex]) -> Index:
-    """The indexes of `shards` as one, sorted by number."""
+    """The indexes of `shards` as one, sorted by number. A trajectory that two shards hold is taken from the first."""
     tables = [found.records for found in shards.values()]
     records = np.concatenate([np.empty(0, INDEX_DTYPE), *tables])
     goals = np.concatenate([np.empty(0, np.int16), *(found.instruction for found in shards.values())])
@@ -64,6 +65,7 @@ def join_indexes(shards: Mapping[Path, ShardIndex]) -> Index:
     row = np.concatenate([np.empty(0, np.int64), *(np.arange(len(table)) for table in tables)])
     goals_start = np.cumsum(records["num_subgoals"]) - records["num_subgoals"]
     order = np.argsort(records["number"], kind="stable")
+    order = order[_first_ones(records, goals, goals_start, order)]
     columns = {name: records[name][order] for name in INDEX_DTYPE.names or ()}
     columns |= {name: np.char.decode(columns[name], "utf-8", "replace") for name in _TEXT_COLUMNS}
     return Index(
@@ -71,6 +73,24 @@ def join_indexes(shards: Mapping[Path, ShardIndex]) -> Index:
         shard=shard[order],
         row=row[order],
         paths=tuple(shards),
-        _goals=goals,
-        _goals_start=goals_start[order],
+        goals=goals,
+        goals_start=goals_start[order],
     )
+
+
+def _first_ones(records: np.ndarray, goals: np.ndarray, goals_start: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """(N,) bool, in that order: no earlier trajectory is the same.
+
+    A killed compaction leaves trajectories in the old and the new shard. Two evaluations that ran at the same time
+    may have given one number to different trajectories: those both stay.
+    """
+    if len(np.unique(records["number"])) == len(records):
+        return np.ones(len(records), np.bool_)
+    seen: set[tuple[bytes, bytes]] = set()
+    first = []
+    for i in order:
+        instruction = goals[goals_start[i] : goals_start[i] + records["num_subgoals"][i]]
+        identity = records[i].tobytes(), instruction.tobytes()
+        first.append(identity not in seen)
+        seen.add(identity)
+    return np.array(first, np.bool_)

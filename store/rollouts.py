@@ -1,8 +1,8 @@
 """The stored experience of a run: trajectories go into numbered shards and come back by position.
 
 A writer gathers trajectories in memory and now and then seals them into a new shard; sealed shards never
-change. A reader may look while a run is going on: it opens, reads and closes, and passes over damaged shards.
-Neither knows how a trajectory came about.
+change, but `store.compact` may put one in the place of several. A reader may look while a run is going on: it
+opens, reads and closes, and passes over damaged shards. Neither knows how a trajectory came about.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
@@ -57,7 +57,7 @@ class RolloutWriter:
         directory = paths.rollouts(split)
         with storage_guard(directory, paths.name):
             directory.mkdir(parents=True, exist_ok=True)
-            with _alone_in(directory):
+            with alone_in(directory):
                 for leftover in directory.glob(f"*{TEMPORARY_SUFFIX}"):
                     leftover.unlink()
         self._next_number = _last_trajectory_number(directory) + 1
@@ -88,7 +88,7 @@ class RolloutWriter:
             return None
         data = encode_shard(self._waiting, self._split, self._spec)
         directory = self._paths.rollouts(self._split)
-        with storage_guard(directory, self._paths.name), _alone_in(directory):
+        with storage_guard(directory, self._paths.name), alone_in(directory):
             path = self._paths.shard(self._split, next_number(directory))
             write_bytes(path, data, run=self._paths.name)
         self._waiting, self._waiting_bytes = [], 0
@@ -117,22 +117,29 @@ class RolloutReader:
         return [found for _, found in self._shards.values() if isinstance(found, str)]
 
     def index(self) -> Index:
-        """Everything there is by now. Costs one small read per shard that is new since the last call."""
-        self._shards = {path: self._look_at(path) for _, path in numbered_files(self.directory)}
+        """Everything there is by now. Costs one small read per shard that is new since the last call.
+
+        A shard that vanishes meanwhile has been merged into another one: then everything is looked at once more.
+        """
+        listed = self._listed()
+        while True:
+            self._shards = {path: self._look_at(path) for path in listed}
+            unreadable = {path for path, (_, found) in self._shards.items() if isinstance(found, str)}
+            listed = self._listed()
+            if unreadable.issubset(listed):
+                break
         sound = {path: found for path, (_, found) in self._shards.items() if isinstance(found, ShardIndex)}
         self._index = join_indexes(sound)
         return self._index
 
     def load(self, i: int) -> Trajectory:
         """Trajectory `i` of the last index(). Raises StorageError naming the shard when it is damaged."""
-        path, row = self._place(i)
-        return read_trajectories(path, [row])[0]
+        return self._read(i, lambda path, row: read_trajectories(path, [row])[0])
 
     def window(self, i: int, start: int, stop: int) -> Trajectory:
         """Steps [start, stop) of trajectory `i` as a trajectory; its info and instruction stay whole."""
         assert 0 <= start < stop <= self._current().length[i], (start, stop)
-        path, row = self._place(i)
-        return read_window(path, row, start, stop)
+        return self._read(i, lambda path, row: read_window(path, row, start, stop))
 
     def spec(self, i: int) -> dict[str, Any]:
         """The description of the environment that trajectory `i` was stored with."""
@@ -141,14 +148,47 @@ class RolloutReader:
     def __iter__(self) -> Iterator[Trajectory]:
         """All trajectories in order of number, shard by shard; a damaged shard becomes a problem."""
         index = self.index()
-        for shard, positions in groupby(range(len(index)), key=lambda i: index.shard[i]):
-            path = index.paths[shard]
+        for shard, group in groupby(range(len(index)), key=lambda i: index.shard[i]):
+            path, positions = index.paths[shard], list(group)
             try:
-                trajectories = read_trajectories(path, [int(index.row[i]) for i in positions])
+                yield from self._read_shard(path, positions)
             except StorageError as error:
                 self._shards[path] = (self._shards[path][0], str(error))
-                continue
-            yield from trajectories
+
+    def _read_shard(self, path: Path, positions: list[int]) -> list[Trajectory]:
+        """These trajectories, which were in the shard `path` at the last index()."""
+        index = self._current()
+        if _stamp(path) == self._shards[path][0]:
+            return read_trajectories(path, [int(index.row[i]) for i in positions])
+        return [self.load(i) for i in positions]
+
+    def _read(self, i: int, read: Callable[[Path, int], Trajectory]) -> Trajectory:
+        """Read trajectory `i` where it was, or where it has been moved since."""
+        place = self._place(i)
+        try:
+            return self._expect(i, read(*place))
+        except StorageError:
+            moved = self._look_again(i)
+            if moved in (None, place):
+                raise
+            return self._expect(i, read(*moved))
+
+    def _expect(self, i: int, found: Trajectory) -> Trajectory:
+        """`found` if it is trajectory `i`. Raises StorageError if the shard has been replaced."""
+        index = self._current()
+        if (found.info.number, found.info.seed) != (index.number[i], index.seed[i]):
+            raise StorageError(f"{self._place(i)[0]} has changed; read the index again")
+        return found
+
+    def _look_again(self, i: int) -> tuple[Path, int] | None:
+        """Where trajectory `i` of the last index() is now; None when it is nowhere."""
+        old, fresh = self._current(), RolloutReader(self.directory)
+        now = fresh.index()
+        same = np.flatnonzero((now.number == old.number[i]) & (now.seed == old.seed[i]))
+        return fresh._place(int(same[0])) if len(same) else None
+
+    def _listed(self) -> list[Path]:
+        return [path for _, path in numbered_files(self.directory)]
 
     def _look_at(self, path: Path) -> tuple[_Stamp, ShardIndex | str]:
         stamp = _stamp(path)
@@ -169,7 +209,7 @@ class RolloutReader:
 
 
 @contextmanager
-def _alone_in(directory: Path) -> Iterator[None]:
+def alone_in(directory: Path) -> Iterator[None]:
     """Within the block no other writer publishes here: evaluations of one run may end at the same time."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -182,7 +222,7 @@ def _alone_in(directory: Path) -> Iterator[None]:
 def _stamp(path: Path) -> _Stamp:
     """What changes when a file is replaced; shards are immutable, but somebody may repair one."""
     try:
-        status = path.stat()
+        status = path.lstat()
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size

@@ -17,7 +17,9 @@ from typing import Any
 
 from store.atomic import read_json, write_json
 from store.errors import AmagoError, StorageError, storage_guard
-from store.layout import SCHEMA_VERSION, RunPaths
+from store.layout import RunPaths
+from store.schema import SCHEMA_VERSION, check_schema
+from store.shipped import shipped_names, unpack
 from store.status import Status, describe_state, read_status
 
 LATEST = "latest"
@@ -67,7 +69,7 @@ def create_run(
 def open_run(runs_dir: Path, name_or_path: str | Path) -> RunPaths:
     """The run with that name in `runs_dir`, at that path, or the newest one for "latest".
 
-    Raises AmagoError with near matches when there is none, StorageError when it may not be looked at.
+    A run that comes with the package is copied to `runs_dir` when it is first asked for. Raises AmagoError with near matches when there is none, StorageError when it may not be looked at.
     """
     text = str(name_or_path)
     if text == LATEST:
@@ -77,6 +79,8 @@ def open_run(runs_dir: Path, name_or_path: str | Path) -> RunPaths:
         paths = RunPaths(root.resolve())
         if _has_config(paths):
             return paths
+    if text in shipped_names():
+        return unpack(runs_dir, text)
     raise AmagoError(_not_found(runs_dir, text))
 
 
@@ -94,9 +98,7 @@ def read_config(paths: RunPaths) -> dict[str, Any]:
     record = read_json(paths.config)
     if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
         raise StorageError(f"{paths.config} is damaged: it holds no configuration")
-    if record.get("schema_version") != SCHEMA_VERSION:
-        found = record.get("schema_version")
-        raise StorageError(f"{paths.config} has schema version {found}, this amago reads {SCHEMA_VERSION}")
+    check_schema(record.get("schema_version"), paths.config)
     return record
 
 
@@ -162,6 +164,8 @@ def _run_directories(runs_dir: Path) -> list[Path]:
 
 
 def _is_run(path: Path) -> bool:
+    if path.name.startswith("."):
+        return False
     try:
         return RunPaths(path).config.is_file()
     except PermissionError:
@@ -187,7 +191,7 @@ def _looks_like_path(text: str) -> bool:
 
 
 def _not_found(runs_dir: Path, text: str) -> str:
-    names = [path.name for path in _run_directories(runs_dir)]
+    names = [*(path.name for path in _run_directories(runs_dir)), *shipped_names()]
     near = difflib.get_close_matches(text, names, n=3, cutoff=0.5)
     if near:
         return f"there is no run {text!r} in {runs_dir}; did you mean {' or '.join(near)}?"

@@ -15,9 +15,10 @@ from typing import Any
 import h5py
 import numpy as np
 
-from store.hdf5 import check_attribute, get_attribute, get_dataset, get_group, get_rows, get_table, reading
-from store.layout import SCHEMA_VERSION, SPLITS
-from store.shard import INDEX_DTYPE, KIND, STATE_FIELDS, STEP_FIELDS
+from store.hdf5 import check_attribute, get_attribute, get_group, get_rows, get_table, get_text, reading
+from store.layout import SPLITS
+from store.schema import check_schema
+from store.shard import KIND, STATE_FIELDS, STEP_FIELDS, index_dtype, upgraded
 from store.trajectory import Trajectory, TrajectoryInfo, validate
 
 
@@ -38,6 +39,7 @@ class _Parts:
     observations: dict[str, h5py.Dataset]  # name -> (sum T+1, ...)
     states: dict[str, h5py.Dataset]  # field -> (sum T+1,)
     steps: dict[str, h5py.Dataset]  # field -> (sum T, ...)
+    diagnostics: dict[str, h5py.Dataset]  # name -> (sum T of the diagnosed, ...)
     events: h5py.Dataset  # (sum E, 2)
 
 
@@ -50,7 +52,7 @@ def read_index(path: Path) -> ShardIndex:
 def read_spec(path: Path) -> dict[str, Any]:
     """The description of the environment in a shard. Raises StorageError."""
     with reading(path) as file:
-        spec = json.loads(bytes(get_dataset(file, "environment")[0]))
+        spec = json.loads(get_text(file, "environment"))
         if not isinstance(spec, dict):
             raise ValueError("environment is not a JSON object")
         return spec
@@ -75,21 +77,27 @@ def _check_parts(file: h5py.File) -> _Parts:
     index = _read_index(file)
     num_steps = int(index.records["length"].sum())
     num_states = num_steps + len(index.records)
-    observations = get_group(file, "observations")
+    num_diagnosed = int(_diagnosed_lengths(index.records).sum())
     return _Parts(
         index=index,
         split=str(get_attribute(file, "split")),
-        observations={name: get_rows(observations, name, num_states) for name in map(str, observations)},
+        observations=_get_members(file, "observations", num_states),
         states={name: get_rows(file, name, num_states) for name in STATE_FIELDS},
         steps={name: get_rows(file, name, num_steps) for name in STEP_FIELDS},
+        diagnostics=_get_members(file, "diagnostics", num_diagnosed) if num_diagnosed else {},
         events=get_rows(file, "events", int(index.records["num_events"].sum())),
     )
 
 
+def _get_members(file: h5py.File, name: str, rows: int) -> dict[str, h5py.Dataset]:
+    group = get_group(file, name)
+    return {member: get_rows(group, member, rows) for member in map(str, group)}
+
+
 def _read_index(file: h5py.File) -> ShardIndex:
     check_attribute(file, "kind", KIND)
-    check_attribute(file, "schema_version", SCHEMA_VERSION)
-    records = get_table(file, "index", INDEX_DTYPE)
+    version = check_schema(get_attribute(file, "schema_version"), Path(file.filename))
+    records = upgraded(get_table(file, "index", index_dtype(version)))
     for name, least in (("length", 1), ("num_subgoals", 0), ("num_events", 0)):
         if ((records[name] < least) | (records[name] >= 2**31)).any():
             raise ValueError(f"index has an impossible {name}")
@@ -109,10 +117,24 @@ def _read_trajectory(parts: _Parts, row: int, start: int, stop: int) -> Trajecto
         **{name: data[steps] for name, data in parts.steps.items()},
         instruction=parts.index.instruction[_span(records, "num_subgoals", row)],
         events=_events_within(parts.events[_span(records, "num_events", row)], start, stop),
-        info=_info(records[row], parts.split),
+        info=info_of(records[row], parts.split),
+        diagnostics=_read_diagnostics(parts, row, start, stop),
     )
     validate(trajectory)
     return trajectory
+
+
+def _read_diagnostics(parts: _Parts, row: int, start: int, stop: int) -> dict[str, np.ndarray]:
+    records = parts.index.records
+    if not records["diagnosed"][row]:
+        return {}
+    first = int(_diagnosed_lengths(records)[:row].sum()) + start
+    return {name: data[first : first + stop - start] for name, data in parts.diagnostics.items()}
+
+
+def _diagnosed_lengths(records: np.ndarray) -> np.ndarray:
+    """(N,) rows that each trajectory has in the diagnostics."""
+    return records["length"] * records["diagnosed"]
 
 
 def _events_within(events: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -121,7 +143,8 @@ def _events_within(events: np.ndarray, start: int, stop: int) -> np.ndarray:
     return events[inside] - np.array([start, 0], np.int32)
 
 
-def _info(record: np.void, split: str) -> TrajectoryInfo:
+def info_of(record: np.void, split: str) -> TrajectoryInfo:
+    """Where the trajectory of a row of the index comes from. Raises UnicodeDecodeError for damaged text."""
     return TrajectoryInfo(
         environment=record["environment"].decode(),
         seed=int(record["seed"]),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 import psutil
@@ -25,7 +25,7 @@ _CONVERSIONS = {"int": int, "float": float}  # of what JSON holds, by annotation
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """One heartbeat. Times are seconds since 1970."""
+    """One heartbeat. Times are seconds since 1970, durations seconds."""
 
     state: State
     pid: int
@@ -34,9 +34,42 @@ class Status:
     heartbeat: float
     step: int = 0
     update: int = 0
-    phase: str = ""
+    phase: str = ""  # "starting", "warm-up", "learning", "paused" or "evaluating"
     command: str = ""
-    message: str = ""
+    message: str = ""  # how it ended
+    elapsed: float = 0.0  # of training, all lifetimes together
+    remaining: float = -1.0  # -1: unknown
+    fraction: float = -1.0  # of the budget, -1 without one
+    steps_per_second: float = 0.0
+    updates_per_second: float = 0.0
+    device: str = ""
+    memory_bytes: int = 0  # of the trainer and its children
+    gpu_bytes: int = 0  # of the trainer
+    rollouts: int = 0  # finished so far
+
+
+def announce(paths: RunPaths, pid: int, command: str) -> Status:
+    """Write that the process `pid` of this host begins to train the run, by whatever command it was started.
+
+    The run stands where its last trainer left it. Who starts the trainer may announce it first, and its command stays.
+    """
+    now = time.time()
+    earlier = read_status(paths) or Status(state="running", pid=-1, host="", started=now, heartbeat=now)
+    if earlier.pid == pid and earlier.state == "running":
+        command = earlier.command
+    status = replace(
+        earlier,
+        state="running",
+        pid=pid,
+        host=socket.gethostname(),
+        started=now,
+        heartbeat=now,
+        phase="starting",
+        message="",
+        command=command,
+    )
+    write_status(paths, status)
+    return status
 
 
 def write_status(paths: RunPaths, status: Status) -> None:

@@ -1,19 +1,22 @@
 """What is stored of one rollout, one or several attempts at the same task: the fields, their alignment, the checks.
 
     observations[t], progress[t] -> actions[t] -> rewards[t], terminated[t], truncated[t] -> observations[t+1]
+                        -> diagnostics[t], for some rollouts
 
 Previous actions and rewards are made by shifting, never stored twice. This module knows no files or tensors.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 MAX_TEXT_BYTES = 64
-CUT_SHORT = ("horizon", "worker lost")  # causes that end a rollout in the middle of an attempt
+WORKER_LOST = "worker lost"
+CUT_SHORT = ("horizon", WORKER_LOST)  # causes that end a rollout in the middle of an attempt
 STORABLE_KINDS = "buif"  # bool, unsigned, signed, floating
 
 
@@ -58,6 +61,12 @@ class Trajectory:
     instruction: np.ndarray  # (n,) int16 goal ids in order
     events: np.ndarray  # (E, 2) int32 rows (step t, goal id): goal reached by actions[t], sorted by step
     info: TrajectoryInfo
+    diagnostics: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    """What the policy thought when it acted, by name (T, K) float16; empty for most training rollouts.
+
+    "probabilities" (T, A) of discrete actions, and "values" (T, G): expected returns in the unit of the rewards, one
+    for each discount, the acting one last.
+    """
 
     @property
     def length(self) -> int:
@@ -77,16 +86,21 @@ class Trajectory:
     @property
     def attempts(self) -> list[Attempt]:
         """The attempts in order, at least one; a last one of several that the rollout's end cut short is left out."""
-        starts = [0, *(t for t in np.flatnonzero(self.is_first[:-1]).tolist() if t > 0)]
-        spans = list(zip(starts, [*starts[1:], self.length], strict=True))
+        spans = self.spans
         if self.info.cause in CUT_SHORT and len(spans) > 1:
             spans.pop()
         return [
-            Attempt(stop - start, float(self.rewards[start:stop].sum(dtype=np.float64)), self._finished(stop))
+            Attempt(stop - start, float(self.rewards[start:stop].sum(dtype=np.float64)), self.finished(stop))
             for start, stop in spans
         ]
 
-    def _finished(self, stop: int) -> int:
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Steps [start, stop) of every attempt in order, one that the rollout's end cut short among them."""
+        starts = [0, *(t for t in np.flatnonzero(self.is_first[:-1]).tolist() if t > 0)]
+        return list(zip(starts, [*starts[1:], self.length], strict=True))
+
+    def finished(self, stop: int) -> int:
         """Subgoals finished by the attempt that ends before step `stop`, where `progress` may be a new one's."""
         if not self.is_first[stop]:
             return int(self.progress[stop])
@@ -108,12 +122,14 @@ def validate(trajectory: Trajectory) -> None:
     _check_arrays(trajectory, steps)
     _check_progress(trajectory)
     _check_events(trajectory, steps)
+    _check_diagnostics(trajectory, steps)
     _check_info(trajectory.info)
 
 
 def _arrays(trajectory: Trajectory) -> dict[str, np.ndarray]:
-    observations = {f"observations/{name}": array for name, array in trajectory.observations.items()}
-    return observations | {
+    named = {f"observations/{name}": array for name, array in trajectory.observations.items()}
+    named |= {f"diagnostics/{name}": array for name, array in trajectory.diagnostics.items()}
+    return named | {
         "actions": trajectory.actions,
         "rewards": trajectory.rewards,
         "terminated": trajectory.terminated,
@@ -129,11 +145,7 @@ def _check_arrays(trajectory: Trajectory, steps: int) -> None:
     _require(bool(trajectory.observations), "observations", "at least one is needed")
     for name, array in trajectory.observations.items():
         field = f"observations/{name}"
-        _require(
-            bool(name) and name != "." and "/" not in name,
-            field,
-            "the name must not be empty, '.' or hold '/'",
-        )
+        _check_name(name, field)
         _require(array.dtype.kind in STORABLE_KINDS, field, f"type {array.dtype} cannot be stored")
         _require(
             array.ndim >= 1 and len(array) == steps + 1,
@@ -160,6 +172,18 @@ def _check_arrays(trajectory: Trajectory, steps: int) -> None:
         array = getattr(trajectory, field)
         _require(array.dtype == dtype, field, f"needs type {np.dtype(dtype)}, has {array.dtype}")
         _require(array.shape == shape, field, f"needs shape {shape}, has {array.shape}")
+
+
+def _check_diagnostics(trajectory: Trajectory, steps: int) -> None:
+    for name, array in trajectory.diagnostics.items():
+        field = f"diagnostics/{name}"
+        _check_name(name, field)
+        _require(array.dtype == np.float16, field, f"needs type float16, has {array.dtype}")
+        _require(array.ndim == 2 and len(array) == steps, field, f"needs {steps} rows, has shape {array.shape}")
+
+
+def _check_name(name: str, field: str) -> None:
+    _require(bool(name) and name != "." and "/" not in name, field, "the name must not be empty, '.' or hold '/'")
 
 
 def _check_progress(trajectory: Trajectory) -> None:

@@ -13,9 +13,18 @@ from store.layout import RunPaths
 from store.trajectory import Trajectory, TrajectoryInfo
 
 REPOSITORY = Path(__file__).parents[2]
+sys.path.insert(0, str(Path(__file__).parent))  # the helpers of this folder by name, in child processes too
 
 
-def make_trajectory(length: int = 5, seed: int = 0, *, image: bool = False, split: str = "train", number: int = -1):
+def make_trajectory(
+    length: int = 5,
+    seed: int = 0,
+    *,
+    image: bool = False,
+    noted: bool = False,
+    split: str = "train",
+    number: int = -1,
+):
     """A trajectory whose every array follows from the seed; the first subgoal is reached by action 0."""
     rng = np.random.default_rng(seed)
     observations = {
@@ -24,6 +33,12 @@ def make_trajectory(length: int = 5, seed: int = 0, *, image: bool = False, spli
     }
     if image:
         observations["image"] = rng.integers(0, 256, (length + 1, 64, 64, 3), dtype=np.uint8)
+    diagnostics = {}
+    if noted:
+        diagnostics = {
+            "probabilities": rng.dirichlet(np.ones(17), length).astype(np.float16),
+            "values": rng.random((length, 4)).astype(np.float16),
+        }
     return Trajectory(
         observations=observations,
         actions=rng.integers(0, 17, length),
@@ -46,6 +61,7 @@ def make_trajectory(length: int = 5, seed: int = 0, *, image: bool = False, spli
             epsilon=0.25,
             number=number,
         ),
+        diagnostics=diagnostics,
     )
 
 
@@ -53,6 +69,7 @@ def assert_same(first: Trajectory, second: Trajectory) -> None:
     """Every field is equal to the bit, and so are the types."""
     assert first.info == second.info
     assert first.observations.keys() == second.observations.keys()
+    assert first.diagnostics.keys() == second.diagnostics.keys()
     fields = (
         "actions",
         "rewards",
@@ -64,6 +81,7 @@ def assert_same(first: Trajectory, second: Trajectory) -> None:
         "events",
     )
     pairs = [(first.observations[name], second.observations[name]) for name in first.observations]
+    pairs += [(first.diagnostics[name], second.diagnostics[name]) for name in first.diagnostics]
     pairs += [(getattr(first, field), getattr(second, field)) for field in fields]
     for a, b in pairs:
         assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()

@@ -93,8 +93,20 @@ def set_bomb(file):
     file.create_dataset("index", (2**40,), INDEX_DTYPE, chunks=(2**14,), compression="gzip")
 
 
-def set_other_version(file):
-    file.attrs["schema_version"] = 99
+def set_diagnosed(file):
+    index = file["index"][()]
+    index["diagnosed"] = True
+    file["index"][...] = index
+
+
+def set_short_diagnostics(file):
+    set_diagnosed(file)
+    file["diagnostics/values"] = np.zeros((5, 2), np.float16)
+
+
+def set_wide_diagnostics(file):
+    set_diagnosed(file)
+    file["diagnostics/values"] = np.zeros((6, 2), np.float64)
 
 
 def set_other_split(file):
@@ -122,7 +134,9 @@ EDITS = {
     set_external_data: "rewards keeps its data in another file",
     set_virtual_data: "rewards keeps its data in another file",
     set_bomb: "index claims",
-    set_other_version: "schema_version is 99, expected 1",
+    set_diagnosed: "diagnostics is missing",
+    set_short_diagnostics: "values has type float16 and shape (5, 2), expected 6 rows",
+    set_wide_diagnostics: "trajectory field diagnostics/values",
     set_other_split: "split is 'test'",
     set_long_attribute: "attribute kind is neither a number nor short text",
     set_impossible_progress: "trajectory field progress",

@@ -82,6 +82,29 @@ def test_a_window_is_a_slice_with_its_own_events(paths, make):
         reader.window(1, 4, 11)
 
 
+def test_diagnostics_come_back_where_there_are_some(paths, make, same):
+    """Trajectories without them take no rows, wherever they stand among the others."""
+    noted = [False, True, False, True, True]
+    stored = [make(3 + seed, seed, noted=noted[seed]) for seed in range(5)]
+    write(paths, stored)
+    reader = read(paths)
+    assert reader.index().diagnosed.tolist() == noted and reader.problems == []
+    for i, trajectory in enumerate(stored):
+        same(reader.load(i), numbered(trajectory, i + 1))
+    window = reader.window(3, 2, 5)
+    for name, array in stored[3].diagnostics.items():
+        np.testing.assert_array_equal(window.diagnostics[name], array[2:5])
+    assert reader.window(2, 1, 4).diagnostics == {}
+    with h5py.File(paths.shard("train", 1)) as file:
+        assert file["diagnostics/values"].shape == (4 + 6 + 7, 4)
+
+
+def test_a_shard_without_diagnostics_has_no_place_for_them(paths, make):
+    write(paths, [make(), make(seed=1)])
+    with h5py.File(paths.shard("train", 1)) as file:
+        assert "diagnostics" not in file
+
+
 def test_an_empty_or_missing_directory_is_empty(paths):
     assert len(read(paths).index()) == 0 and list(read(paths)) == []
     RolloutWriter(paths, "train", spec={}).close()

@@ -15,6 +15,7 @@ from store.atomic import write_json
 from store.errors import AmagoError, StorageError
 from store.layout import RunPaths
 from store.runs import check_run_name, create_run, list_runs, open_run, read_config
+from store.schema import SCHEMA_VERSION
 
 
 def test_the_record_of_a_new_run(tmp_path):
@@ -22,7 +23,7 @@ def test_the_record_of_a_new_run(tmp_path):
     record = read_config(paths)
     assert paths.root == tmp_path / "first"
     assert record["config"] == {"lr": 1e-4}
-    assert (record["schema_version"], record["name"], record["command"]) == (1, "first", "amago train")
+    assert (record["schema_version"], record["name"], record["command"]) == (SCHEMA_VERSION, "first", "amago train")
     assert record["seeds"] == {"run": 3}
     assert record["versions"]["numpy"] and record["versions"]["python"]
 
@@ -126,7 +127,7 @@ def test_listing_survives_broken_runs(tmp_path):
     assert summaries["good"].problem == "" and summaries["good"].state == "unknown"
     assert summaries["empty"].state == "broken" and "not valid JSON" in summaries["empty"].problem
     assert "holds no configuration" in summaries["list"].problem
-    assert "schema version 99" in summaries["newer"].problem
+    assert "made by a newer amago" in summaries["newer"].problem
     assert open_run(tmp_path, "latest").name == "good"
 
 

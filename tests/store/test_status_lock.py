@@ -12,7 +12,7 @@ import pytest
 from store.errors import RunBusyError
 from store.layout import RunPaths
 from store.lock import RunLock
-from store.status import STALE_AFTER, Status, describe_state, read_status, write_status
+from store.status import STALE_AFTER, Status, announce, describe_state, read_status, write_status
 
 HOLD = """
 import sys, time
@@ -50,6 +50,29 @@ def test_status_round_trip(paths):
     status = running(step=10, update=3, phase="collecting", command="amago train", message="ü")
     write_status(paths, status)
     assert read_status(paths) == status
+
+
+def test_a_status_without_the_newer_fields_is_still_read(paths):
+    paths.status.write_text('{"state": "running", "pid": 1, "host": "h", "started": 0, "heartbeat": 0, "step": 7}')
+    status = read_status(paths)
+    assert status is not None
+    assert (status.step, status.elapsed, status.remaining, status.fraction) == (7, 0.0, -1.0, -1.0)
+    assert (status.device, status.memory_bytes, status.rollouts) == ("", 0, 0)
+
+
+def test_a_new_trainer_stands_where_the_last_one_ended(paths):
+    write_status(paths, running(state="stopped", pid=1, step=10, update=3, elapsed=5.0, phase="learning", message="m"))
+    announced = announce(paths, os.getpid(), "amago train --resume r")
+    assert read_status(paths) == announced
+    assert (announced.state, announced.pid, announced.phase, announced.message) == (
+        "running",
+        os.getpid(),
+        "starting",
+        "",
+    )
+    assert (announced.step, announced.update, announced.elapsed) == (10, 3, 5.0)
+    assert announce(paths, os.getpid(), "-c trainer").command == "amago train --resume r"  # of who started it
+    assert announce(paths, os.getppid(), "another").command == "another"
 
 
 @pytest.mark.parametrize(

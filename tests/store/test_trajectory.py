@@ -71,6 +71,25 @@ def test_a_broken_observation_is_named(make, name, array):
         validate(replace(make(4), observations={name: array}))
 
 
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("values", np.zeros((4, 2), np.float32)),
+        ("values", np.zeros((5, 2), np.float16)),
+        ("values", np.zeros(4, np.float16)),
+        ("a/b", np.zeros((4, 2), np.float16)),
+    ],
+)
+def test_broken_diagnostics_are_named(make, name, array):
+    with pytest.raises(ValueError, match=f"trajectory field diagnostics/{name}"):
+        validate(replace(make(4), diagnostics={name: array}))
+
+
+def test_diagnostics_count_as_bytes(make):
+    """Probabilities 4*17*2 and values 4*4*2."""
+    assert make(4, noted=True).num_bytes == make(4).num_bytes + 136 + 32
+
+
 def test_a_trajectory_without_observations_is_refused(make):
     with pytest.raises(ValueError, match="field observations: at least one"):
         validate(replace(make(4), observations={}))
