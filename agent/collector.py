@@ -14,10 +14,14 @@ from agent.envs.exploration import ExplorationSchedule
 from agent.envs.vector import VectorEnv
 from agent.interface import context_of, interface_of
 from agent.nets.model import ActingModel
+from agent.notes import Notebook
 from agent.policy import Policy
 from agent.rollout import Collector
 from agent.tasks import TrainingTasks, make_sampler
+from agent.values import value_bins
 from store.trajectory import Trajectory
+
+_NUM_NOTED = 1  # actors whose thoughts are kept with their rollouts: enough to look at, and cheap
 
 
 class TrainingCollector:
@@ -28,8 +32,9 @@ class TrainingCollector:
         collect = config.collect
         self.envs = VectorEnv(make, collect.actors, collect.workers, collect.worker_timeout)
         spec = self.envs.spec
-        model = ActingModel(interface_of(spec), config).to(resolve_device(config.run.device))
-        self.policy = Policy(model, collect.actors, context_of(config.model, spec))
+        model = ActingModel(interface_of(spec), config, value_bins(config.loss)).to(resolve_device(config.run.device))
+        notebook = Notebook(model, config.loss, _NUM_NOTED)
+        self.policy = Policy(model, collect.actors, context_of(config.model, spec), notebook=notebook)
         self._tasks = TrainingTasks(make_sampler(config, spec), config.run.seed, collect.actors)
         schedule = ExplorationSchedule(**config.exploration.model_dump(), max_steps=spec.max_steps)
         self.collector = Collector(self.envs, self.policy, self._tasks, schedule)
@@ -41,7 +46,8 @@ class TrainingCollector:
         """One step of every actor; returns the rollouts that it finished."""
         finished = self.collector.advance()
         for trajectory in finished:
-            self._tasks.observe(trajectory.events[:, 1].tolist())
+            progress, achieved = int(trajectory.progress[-1]), trajectory.events[:, 1].tolist()
+            self._tasks.observe(trajectory.instruction.tolist(), progress, achieved)
         return finished
 
     def snapshot(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ collector or the run's shards), nor tensors.
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,15 +40,18 @@ class SequenceArrays:
 class Replay:
     """Holds the newest trajectories, at most `max_steps` transitions of them (but always the newest one)."""
 
-    def __init__(self, max_steps: int, context: int, max_instruction: int, no_goal: int) -> None:
+    def __init__(
+        self, max_steps: int, context: int, max_instruction: int, no_goal: int, reward_share: float = 0.0
+    ) -> None:
         """`context`: L, transitions of a window. `max_instruction`: length of the longest instruction.
 
-        `no_goal` fills the slots behind an instruction.
+        `no_goal` fills the slots behind an instruction. `reward_share`: see `sample`.
         """
         self.max_steps = max_steps
         self.context = context
         self.max_instruction = max_instruction
         self.no_goal = no_goal
+        self.reward_share = reward_share
         self.num_steps = 0
         self.num_bytes = 0
         self._sources: deque[Hindsight] = deque()
@@ -58,10 +61,10 @@ class Replay:
         return len(self._sources)
 
     def add(self, trajectory: Trajectory) -> None:
-        """Append the newest trajectory and drop the oldest ones there is no room for."""
+        """Append the newest trajectory, without its diagnostics, and drop the oldest ones there is no room for."""
         assert trajectory.length > 0, "a trajectory has at least one transition"
         assert len(trajectory.instruction) <= self.max_instruction
-        self._sources.append(Hindsight(trajectory))
+        self._sources.append(Hindsight(replace(trajectory, diagnostics={})))
         self._count(self._sources[-1], sign=1)
         while self.num_steps > self.max_steps and self.num_trajectories > 1:
             self._count(self._sources.popleft(), sign=-1)
@@ -69,15 +72,25 @@ class Replay:
     def sample(
         self, batch_size: int, rng: np.random.Generator, relabel: RelabelMode, statistics: GoalStatistics
     ) -> SequenceArrays:
-        """Windows at uniformly drawn starts of uniformly drawn trajectories, each relabelled as a whole."""
+        """Windows at uniformly drawn starts of uniformly drawn trajectories, each relabelled as a whole.
+
+        `reward_share` of them are drawn among those only that hold a step with a reward, where the trajectory has one.
+        """
         assert self._sources, "there is nothing to sample from"
         batch = self._empty_batch(batch_size)
         for row, index in enumerate(rng.integers(self.num_trajectories, size=batch_size)):
             source = self._sources[index]
             labels = hindsight.relabel(source, relabel, statistics, rng)
-            start = int(rng.integers(max(labels.length - self.context, 0) + 1))
+            start = self._draw_start(labels, rng)
             self._write_window(batch, row, source.trajectory, labels, start)
         return batch
+
+    def _draw_start(self, labels: Relabelled, rng: np.random.Generator) -> int:
+        last = max(labels.length - self.context, 0)
+        if rng.random() < self.reward_share and (paying := np.flatnonzero(labels.rewards)).size:
+            step = int(rng.choice(paying))
+            return int(rng.integers(max(step - self.context + 1, 0), min(step, last) + 1))
+        return int(rng.integers(last + 1))
 
     def _count(self, source: Hindsight, sign: int) -> None:
         self.num_steps += sign * source.trajectory.length

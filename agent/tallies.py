@@ -7,6 +7,7 @@ Knows trajectories only. Exploration noise is part of what it counts: evaluation
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -137,8 +138,26 @@ def rollout_metrics(trajectories: list[Trajectory], spec: EnvSpec) -> dict[str, 
         **_goal_values([t for t in trajectories if len(t.instruction)]),
     }
     if spec.vocabulary == "crafter":
-        values |= _crafter_values(trajectories)
+        values["death_ratio"] = [t.info.cause.startswith("death") for t in trajectories]
+        rates = achievement_rates(trajectories)
+        values |= {f"unlocked_{name}": [rate] for name, rate in zip(ACHIEVEMENTS, rates, strict=True)}
     return {f"rollout/{key}": float(np.mean(column)) for key, column in values.items() if column}
+
+
+def crafter_score(rates: np.ndarray) -> float:
+    """The Crafter benchmark's score, 0 to 100: `rates` (22,) are the shares of episodes that unlocked each achievement.
+
+    A geometric mean of the rates in per cent, so that rare achievements count (Hafner 2021, arXiv 2109.06780, Eq. 1).
+    """
+    assert rates.shape == (len(ACHIEVEMENTS),)
+    return float(np.exp(np.log1p(100 * rates).mean()) - 1)
+
+
+def achievement_rates(trajectories: Sequence[Trajectory]) -> np.ndarray:
+    """(22,) shares of Crafter's rollouts that reached each achievement, asked for or not."""
+    reached = [set(trajectory.events[:, 1].tolist()) for trajectory in trajectories]
+    ids = [achievement_goal(index) for index in range(len(ACHIEVEMENTS))]
+    return np.array([[goal in goals for goal in ids] for goals in reached], float).mean(0)
 
 
 def _attempt_values(trajectories: list[Trajectory], spec: EnvSpec) -> dict[str, list[Any]]:
@@ -158,12 +177,3 @@ def _goal_values(asked: list[Trajectory]) -> dict[str, list[Any]]:
         "subgoals_ratio": [t.attempts[-1].progress / len(t.instruction) for t in asked],
         "wanted_success": [t.completed for t in asked if t.info.wanted],
     }
-
-
-def _crafter_values(trajectories: list[Trajectory]) -> dict[str, list[Any]]:
-    reached = [set(t.events[:, 1].tolist()) for t in trajectories if len(t.instruction)]
-    unlocked = {
-        f"unlocked_{name}": [achievement_goal(index) in goals for goals in reached]
-        for index, name in enumerate(ACHIEVEMENTS)
-    }
-    return {"death_ratio": [t.info.cause.startswith("death") for t in trajectories], **unlocked}

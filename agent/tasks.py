@@ -21,12 +21,14 @@ _TRAINING, _HELD_OUT = 0, 1  # first number of the seeds of either kind
 def make_sampler(config: Config, spec: EnvSpec) -> Sampler | None:
     """What draws the instructions of an environment, as the configuration wants them; None if it takes none."""
     task = config.task
+    if not spec.goals:
+        return None
     match spec.vocabulary.split():
-        case []:
-            return None
         case ["crafter"]:
             wanted = wanted_instruction(task.goals)
-            return InstructionSampler(wanted, task.wanted_share, task.tech_tree_share, task.max_length)
+            return InstructionSampler(
+                wanted, task.wanted_share, task.tech_tree_share, task.curriculum_share, task.max_length
+            )
         case ["cells", size]:
             return PlaceSampler(int(size), min(task.max_length, spec.max_instruction))
     raise ValueError(f"nothing draws instructions of the vocabulary '{spec.vocabulary}'")
@@ -49,10 +51,10 @@ class TrainingTasks:
         instruction, wanted = self._sampler.sample(rng, world) if self._sampler else ((), False)
         return Assignment(Task(world, instruction, wanted, "train"), (*seed, 1))
 
-    def observe(self, achieved: Sequence[int]) -> None:
-        """Take note of the goals that a rollout reached: they may change what is asked for next."""
+    def observe(self, instruction: Sequence[int], progress: int, achieved: Sequence[int]) -> None:
+        """Take note of a rollout that finished `progress` subgoals: it may change what is asked for next."""
         if self._sampler:
-            self._sampler.observe(achieved)
+            self._sampler.observe(instruction, progress, achieved)
 
     def snapshot(self) -> dict[str, Any]:
         """The counters, as JSON's own types."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ class PlaceSampler:
         length = int(rng.integers(1, self._max_length + 1))
         return tuple(rng.choice(maze_of(self._size, seed).places, length, replace=False).tolist()), False
 
-    def observe(self, achieved: Iterable[int]) -> None:
+    def observe(self, instruction: Sequence[int], progress: int, achieved: Iterable[int]) -> None:
         """Nothing to learn from what was reached."""
 
     def snapshot(self) -> dict[str, Any]:

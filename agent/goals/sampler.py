@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,8 +15,8 @@ class Sampler(Protocol):
         """An instruction for the world of `seed`, and whether it is the one the user wants."""
         ...
 
-    def observe(self, achieved: Iterable[int]) -> None:
-        """Take note of goals that a rollout reached, wanted or not."""
+    def observe(self, instruction: Sequence[int], progress: int, achieved: Iterable[int]) -> None:
+        """Take note of a rollout: the subgoals it finished of its instruction, all goals it reached, wanted or not."""
         ...
 
     def snapshot(self) -> dict[str, Any]:

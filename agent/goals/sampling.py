@@ -4,12 +4,16 @@ The weights are those of the AMAGO paper's Crafter experiments. Knows goal ids, 
 trajectories.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from agent.goals.record import SuccessRecord, choose_learnable
 from agent.goals.vocabulary import GOALS, MAX_SUBGOALS, goal_id
+
+CANDIDATES = 8
+"""Free draws among which the curriculum chooses."""
 
 _VERBS = {"collect": 0.30, "defeat": 0.10, "eat": 0.10, "make": 0.15, "place": 0.15, "travel": 0.20}
 _NOUNS = {
@@ -63,11 +67,11 @@ _CAP_WEIGHTS = (45 - _CAPS) / (45 - _CAPS).sum()
 
 
 class InstructionSampler:
-    """Draws Crafter's instructions; remembers only how far along the tech tree anybody has come.
+    """Draws Crafter's instructions; remembers how far along the tech tree anybody has come, and what succeeded.
 
     `wanted_share` of all draws are `wanted` (if given), `tech_tree_share` of the others follow the tech tree,
     and the rest have a uniformly drawn number of independent subgoals, 1 to `max_length`. "wake up" is never
-    drawn.
+    drawn. `curriculum_share` of these free draws are drawn CANDIDATES times, and the record of successes chooses.
     """
 
     def __init__(
@@ -75,17 +79,21 @@ class InstructionSampler:
         wanted: tuple[int, ...] | None,
         wanted_share: float,
         tech_tree_share: float,
+        curriculum_share: float = 0.0,
         max_length: int = MAX_SUBGOALS,
     ):
         self._wanted = wanted
         self._wanted_share = wanted_share if wanted else 0.0
         self._tech_tree_share = tech_tree_share
+        self._curriculum_share = curriculum_share
+        self._record = SuccessRecord()
         self._max_length = max_length
         self.best_step = -1
         """Index in TECH_TREE of the farthest step reached so far, -1 before the first."""
 
-    def observe(self, achieved: Iterable[int]) -> None:
-        """Take note of goals that a rollout reached, wanted or not."""
+    def observe(self, instruction: Sequence[int], progress: int, achieved: Iterable[int]) -> None:
+        """Take note of a rollout: the subgoals it finished of its instruction, all goals it reached, wanted or not."""
+        self._record.add(instruction, progress)
         reached = [TECH_TREE.index(goal) for goal in achieved if goal in TECH_TREE]
         self.best_step = max(self.best_step, *reached) if reached else self.best_step
 
@@ -95,15 +103,19 @@ class InstructionSampler:
             return self._wanted, True
         if rng.random() < self._tech_tree_share:
             return self._along_tech_tree(rng), False
+        if rng.random() < self._curriculum_share:
+            candidates = [sample_instruction(rng, self._max_length) for _ in range(CANDIDATES)]
+            return choose_learnable(candidates, self._record.rates(), rng), False
         return sample_instruction(rng, self._max_length), False
 
     def snapshot(self) -> dict[str, Any]:
-        """How far along the tech tree anybody has come."""
-        return {"best_step": self.best_step}
+        """What it remembers, as JSON's own types."""
+        return {"best_step": self.best_step, "record": self._record.snapshot()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take over what `snapshot` returned."""
         self.best_step = state["best_step"]
+        self._record.restore(state["record"])
 
     def _along_tech_tree(self, rng: np.random.Generator) -> tuple[int, ...]:
         """An ordered subset of the tree up to one past the best step."""

@@ -44,8 +44,10 @@ def make_trajectory(number: int, length: int, num_goals: int = 2, action_size: i
     return trajectory
 
 
-def make_replay(*trajectories: Trajectory, context: int = 8, max_steps: int = 10_000) -> Replay:
-    replay = Replay(max_steps, context, MAX_INSTRUCTION, NO_GOAL)
+def make_replay(
+    *trajectories: Trajectory, context: int = 8, max_steps: int = 10_000, reward_share: float = 0.0
+) -> Replay:
+    replay = Replay(max_steps, context, MAX_INSTRUCTION, NO_GOAL, reward_share)
     for trajectory in trajectories:
         replay.add(trajectory)
     return replay
@@ -102,6 +104,25 @@ def assert_row_is_window(batch: SequenceArrays, b: int, trajectory: Trajectory, 
             assert batch.rewards[b, i] == (trajectory.rewards[t] if is_transition else 0)
             assert batch.terminated[b, i] == (is_transition and trajectory.terminated[t])
             assert batch.truncated[b, i] == (is_transition and trajectory.truncated[t])
+
+
+@given(reward_at=st.integers(0, 29), context=st.integers(1, 12), length=st.integers(30, 40))
+def test_windows_around_a_reward_hold_it_wherever_it_fits(reward_at, context, length):
+    trajectory = make_trajectory(0, length)
+    trajectory.rewards[reward_at] = 1
+    batch = sample(make_replay(trajectory, context=context, reward_share=1.0), batch_size=200)
+    assert (batch.rewards.sum(axis=1) == 1).all()
+    first, last = max(reward_at - context + 1, 0), min(reward_at, length - context)
+    assert set(batch.starts.tolist()) == set(range(first, last + 1))
+
+
+def test_a_share_of_the_windows_is_cut_around_rewards():
+    trajectory = make_trajectory(0, 400)
+    trajectory.rewards[200] = 1
+    batch = sample(make_replay(trajectory, context=8, reward_share=0.5), batch_size=1000)
+    assert batch.rewards.sum() == pytest.approx(500 + 500 * 8 / 393, abs=60)
+    nothing_pays = sample(make_replay(make_trajectory(1, 400), context=8, reward_share=1.0), batch_size=500)
+    assert len(set(nothing_pays.starts.tolist())) > 200
 
 
 def test_a_window_by_hand():

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from agent.envs.base import EnvSpec
 from agent.goals.vocabulary import GOALS, achievement_goal, goal_id
 from agent.progress import Tally
-from agent.tallies import WINDOW, RecentRollouts, rollout_metrics
+from agent.tallies import WINDOW, RecentRollouts, achievement_rates, crafter_score, rollout_metrics
 from store.trajectory import Trajectory, TrajectoryInfo
 
 WANTED = (goal_id("collect wood"), goal_id("place table"))
@@ -110,7 +110,7 @@ def test_metrics_by_hand():
     assert metrics["rollout/subgoals_ratio"] == 0.75
     assert metrics["rollout/wanted_success"] == 0.0
     unlocked = {key: value for key, value in metrics.items() if "unlocked" in key}
-    assert len(unlocked) == 22 and sorted(unlocked.values())[-2:] == [0.0, 1.0]
+    assert len(unlocked) == 22 and sorted(unlocked.values())[-2:] == [0.0, pytest.approx(2 / 3)]
 
 
 def test_no_rollout_no_metrics():
@@ -186,3 +186,16 @@ def test_metrics_of_attempts_by_hand():
         "rollout/last_attempt_return": 1.0,
     }
     assert "rollout/success" not in rollout_metrics([trial([0])], replace(NO_GOALS, success_return=None))
+
+
+def test_crafters_score_is_a_geometric_mean_of_percentages():
+    """Half the achievements always, the others never: exp(11/22 log 101) - 1."""
+    assert crafter_score(np.repeat([1.0, 0.0], 11)) == pytest.approx(101**0.5 - 1)
+    assert crafter_score(np.zeros(22)) == 0 and crafter_score(np.ones(22)) == pytest.approx(100)
+
+
+def test_achievement_rates_count_rollouts_not_events():
+    wood = achievement_goal(0)
+    twice = rollout(instruction=(wood, wood), finished=2)
+    rates = achievement_rates([twice, rollout(finished=0)])
+    assert rates.shape == (22,) and rates[0] == 0.5 and rates[1:].sum() == 0

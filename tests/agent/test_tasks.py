@@ -18,7 +18,7 @@ WANTED = (goal_id("collect wood"), goal_id("place table"))
 
 
 def training(seed: int = 0, actors: int = 3, tech_tree_share: float = 0.5) -> TrainingTasks:
-    return TrainingTasks(InstructionSampler(WANTED, 0.5, tech_tree_share), seed, actors)
+    return TrainingTasks(InstructionSampler(WANTED, 0.5, tech_tree_share, curriculum_share=0.5), seed, actors)
 
 
 def drawn(tasks: TrainingTasks, actor: int, count: int) -> list:
@@ -54,7 +54,7 @@ def test_without_instructions():
 def test_training_tasks_go_on_where_they_were():
     old = training(tech_tree_share=1.0)
     drawn(old, 0, 3), drawn(old, 2, 5)
-    old.observe([TECH_TREE[0], TECH_TREE[4], goal_id("eat cow")])
+    old.observe(WANTED, 1, [TECH_TREE[0], TECH_TREE[4], goal_id("eat cow")])
     new = training(tech_tree_share=1.0)
     new.restore(old.snapshot())
     for actor in range(3):

@@ -55,11 +55,23 @@ def _tiled(tiles: np.ndarray) -> np.ndarray:
 
 
 def _lit(scene: np.ndarray, daylight: float, rng: np.random.Generator) -> np.ndarray:
-    night = scene
-    if daylight < 0.5:
-        mask = 2 * (0.5 - daylight) * _vignette(*scene.shape[:2])
-        night = (1 - mask) * scene + mask * rng.uniform(*_NIGHT_NOISE, scene.shape[:2])[..., None]
-    return daylight * scene + (1 - daylight) * _tinted(_desaturated(night, 0.4), _NIGHT_TINT)
+    """daylight * scene + (1 - daylight) * night, worked out in place: fresh memory costs more than the arithmetic."""
+    night = scene if daylight >= 0.5 else _noisy(scene, 2 * (0.5 - daylight), rng)
+    lit = _tinted(_desaturated(night, 0.4), _NIGHT_TINT)
+    lit *= 1 - daylight
+    lit += daylight * scene
+    return lit
+
+
+def _noisy(scene: np.ndarray, amount: float, rng: np.random.Generator) -> np.ndarray:
+    """(1 - mask) * scene + mask * noise, where the mask is `amount` of the vignette."""
+    mask = amount * _vignette(*scene.shape[:2])
+    noise = rng.uniform(*_NIGHT_NOISE, scene.shape[:2]).repeat(3).reshape(scene.shape)
+    noise *= mask
+    np.subtract(1, mask, out=mask)
+    mask *= scene
+    mask += noise
+    return mask
 
 
 def _desaturated(picture: np.ndarray, colour: float) -> np.ndarray:
@@ -67,14 +79,25 @@ def _desaturated(picture: np.ndarray, colour: float) -> np.ndarray:
 
 
 def _tinted(picture: np.ndarray, colour: tuple[int, int, int]) -> np.ndarray:
-    return 0.5 * picture + 0.5 * np.array(colour)
+    tinted = 0.5 * picture
+    tinted += _half(colour, *picture.shape[:2])
+    return tinted
+
+
+# Arrays of the frame's full shape: arithmetic with them is several times faster than broadcasting along three colours.
+
+
+@lru_cache(maxsize=8)
+def _half(colour: tuple[int, int, int], height: int, width: int) -> np.ndarray:
+    """(height, width, 3): half of one colour."""
+    return np.tile(0.5 * np.array(colour), (height, width, 1))
 
 
 @lru_cache(maxsize=8)
 def _vignette(height: int, width: int) -> np.ndarray:
-    """(height, width, 1): 0 in the middle, rising towards the edges, with a standard deviation of 0.5."""
+    """(height, width, 3): 0 in the middle, rising towards the edges, with a standard deviation of 0.5."""
     ys, xs = np.linspace(-1, 1, height)[:, None], np.linspace(-1, 1, width)[None, :]
-    return (1 - np.exp(-0.5 * (xs**2 + ys**2) / 0.5**2))[..., None]
+    return np.repeat((1 - np.exp(-0.5 * (xs**2 + ys**2) / 0.5**2))[..., None], 3, axis=-1)
 
 
 @lru_cache(maxsize=8)

@@ -16,6 +16,7 @@ class Moment:
     rises: tuple[str, ...] = ()
     position: tuple[int, int] = (32, 33)
     death: str = ""
+    health: int = 9
 
 
 @dataclass
@@ -41,4 +42,5 @@ class ScriptedEngine:
         for name in moment.rises:
             self.achievements[ACHIEVEMENTS.index(name)] += 1
         self.position[:] = moment.position
+        self.inventory[0] = moment.health
         self.dead, self.death_cause = bool(moment.death), moment.death

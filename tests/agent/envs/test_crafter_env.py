@@ -68,9 +68,22 @@ def test_free_play_pays_each_achievement_once_and_is_never_completed():
         Moment(("collect_coal",), death="thirst"),
     ]
     results = play(script)
-    assert [reward for reward, *_ in results] == [2.0, 0.0, 1.0]
+    assert [reward for reward, *_ in results] == [1.0, 0.0, 1.0]
     assert [info["progress"] for *_, info in results] == [0, 0, 0]
     assert results[-1][3]["cause"] == "death by thirst"
+
+
+def test_free_play_takes_no_instruction_and_has_the_benchmarks_time_limit():
+    env = CrafterEnv(ScriptedEngine([]), reward="crafter")
+    assert (env.max_instruction, env.max_steps) == (0, 10_000)
+    assert CrafterEnv(ScriptedEngine([])).max_steps == 2500
+    assert CrafterEnv(ScriptedEngine([]), max_steps=7, reward="crafter").max_steps == 7
+
+
+def test_free_play_pays_a_tenth_for_each_point_of_health():
+    script = [Moment(health=7), Moment(("collect_wood",), health=8), Moment(health=8), Moment(death="zombie", health=0)]
+    assert [reward for reward, *_ in play(script)] == pytest.approx([-0.2, 1.1, 0.0, -0.8])
+    assert [reward for reward, *_ in play(script, "coal")] == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_a_reset_forgets_everything():

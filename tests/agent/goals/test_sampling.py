@@ -63,16 +63,34 @@ def test_the_tech_tree_grows_by_one_step_past_the_best():
     rng = np.random.default_rng(2)
     sampler = InstructionSampler(None, wanted_share=0.0, tech_tree_share=1.0)
     assert sampler.sample(rng, 0) == ((goal_id("collect wood"),), False)
-    sampler.observe([goal_id("collect wood"), goal_id("make wood pickaxe"), goal_id("eat cow")])
-    sampler.observe([goal_id("place table")])
+    sampler.observe([], 0, [goal_id("collect wood"), goal_id("make wood pickaxe"), goal_id("eat cow")])
+    sampler.observe([], 0, [goal_id("place table")])
     assert sampler.best_step == 2
     samples = [sampler.sample(rng, 0)[0] for _ in range(300)]
     assert {goal for instruction in samples for goal in instruction} == set(TECH_TREE[:4])
     for instruction in samples:
         steps = [TECH_TREE.index(goal) for goal in instruction]
         assert steps == sorted(set(steps))
-    sampler.observe(TECH_TREE)
+    sampler.observe([], 0, TECH_TREE)
     assert max(map(len, (sampler.sample(rng, 0)[0] for _ in range(100)))) == 5
+
+
+def test_the_curriculum_asks_for_what_is_neither_certain_nor_hopeless():
+    wood, iron, table = (goal_id(name) for name in ("collect wood", "collect iron", "place table"))
+
+    def shares(curriculum_share: float) -> dict[int, float]:
+        sampler = InstructionSampler(None, 0.0, 0.0, curriculum_share, max_length=1)
+        for turn in range(400):
+            sampler.observe([wood], 1, [])
+            sampler.observe([iron], 0, [])
+            sampler.observe([table], turn % 2, [])
+        rng = np.random.default_rng(0)
+        counts = Counter(sampler.sample(rng, 0)[0][0] for _ in range(2000))
+        return {goal: counts[goal] / 2000 for goal in (wood, iron, table)}
+
+    plain, chosen = shares(0.0), shares(1.0)
+    assert chosen[table] > 0.8 * plain[table]
+    assert chosen[wood] < 0.3 * plain[wood] and chosen[iron] < 0.3 * plain[iron]
 
 
 def test_max_length_and_reproducibility():
