@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from agent.config import Config, RelabelMode
+from agent.contents import require_possible
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import wanted_instruction
 from agent.goals.vocabularies import vocabulary
+from agent.goals.vocabulary import ACHIEVEMENTS, achievement_goal
 from agent.interface import context_of
 from agent.relabel import GoalStatistics
 from agent.replay import Replay, SequenceArrays
-from agent.tallies import RecentRollouts
+from agent.tallies import RecentRollouts, crafter_score
 from store.layout import RunPaths
 from store.rollouts import RolloutReader, RolloutWriter
 from store.trajectory import Trajectory
@@ -28,9 +30,14 @@ class Archive:
 
     def __init__(self, config: Config, paths: RunPaths, spec: EnvSpec) -> None:
         self.recent = RecentRollouts(wanted_instruction(config.task.goals), spec)
+        self._spec = spec
         goals = vocabulary(spec.vocabulary)
         self._replay = Replay(
-            config.replay.max_steps, context_of(config.model, spec), spec.max_instruction, goals.no_goal
+            config.replay.max_steps,
+            context_of(config.model, spec),
+            spec.max_instruction,
+            goals.no_goal,
+            config.replay.reward_share,
         )
         self._statistics = GoalStatistics(len(goals.names))
         self._mode: RelabelMode = config.replay.relabel
@@ -39,9 +46,22 @@ class Archive:
         self._last_number = 0
 
     @property
+    def reached(self) -> frozenset[int]:
+        """The goals that any rollout of the run has reached."""
+        return frozenset(np.flatnonzero(self._statistics.trajectory_counts).tolist())
+
+    @property
     def num_steps(self) -> int:
         """Steps that can be replayed."""
         return self._replay.num_steps
+
+    @property
+    def crafter_score(self) -> float | None:
+        """The benchmark's score over all rollouts of the run, None before the first and in other worlds."""
+        if self._spec.vocabulary != "crafter" or not self._statistics.num_trajectories:
+            return None
+        goals = [achievement_goal(index) for index in range(len(ACHIEVEMENTS))]
+        return crafter_score(self._statistics.trajectory_counts[goals] / self._statistics.num_trajectories)
 
     def add(self, trajectory: Trajectory) -> None:
         """Take in a new rollout. StorageError when it was its turn to be written and that failed."""
@@ -49,6 +69,23 @@ class Archive:
         numbered = replace(trajectory, info=replace(trajectory.info, number=self._last_number))
         self._writer.append(numbered)
         self._count(numbered)
+
+    def take_stored(self) -> tuple[int, list[str]]:
+        """Replay what lies in the store, as a run does that collects nothing.
+
+        Returns the steps that lie there, of which the newest fit, and one line for each damaged shard. Raises
+        StorageError for a rollout that the environment cannot have produced. `recent` stays empty: it tells of what
+        the agent plays.
+        """
+        reader = RolloutReader(self._paths.rollouts("train"))
+        num_steps = 0
+        for trajectory in reader:
+            require_possible(trajectory, self._spec)
+            num_steps += trajectory.length
+            self._replay.add(trajectory)
+            self._statistics.observe(trajectory)
+            self._last_number = max(self._last_number, trajectory.info.number)
+        return num_steps, reader.problems
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> SequenceArrays:
         """Windows of replayed rollouts, relabelled."""

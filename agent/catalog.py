@@ -6,6 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agent.env_config import UNPLAYABLE
+from store.errors import AmagoError
+
 if TYPE_CHECKING:
     import gymnasium
 
@@ -34,7 +37,12 @@ class Environment(NamedTuple):
 
 
 def make_env(config: EnvConfig) -> MakeEnv:
-    """What makes the environment that `config` describes, with several attempts at a task if it says so."""
+    """What makes the environment that `config` describes, with several attempts at a task if it says so.
+
+    AmagoError for one of which there are only stored rollouts.
+    """
+    if config.name == UNPLAYABLE:
+        raise AmagoError(f"{config.dataset} cannot be played here: amago has only stored rollouts of its environment")
     make_attempt = ENVIRONMENTS[config.name].attempt(config)
     if config.attempts == 1 and config.horizon is None:
         return make_attempt
@@ -46,7 +54,7 @@ def make_env(config: EnvConfig) -> MakeEnv:
 def _crafter(config: CrafterConfig) -> MakeEnv:
     from agent.envs.crafter.env import make_crafter
 
-    return partial(make_crafter, config.engine, config.observation, config.max_steps)
+    return partial(make_crafter, config.engine, config.observation, config.max_steps, config.reward)
 
 
 def _tmaze(config: TMazeConfig) -> MakeEnv:

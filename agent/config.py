@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from agent.env_config import CrafterConfig, EnvConfig
+from agent.env_config import UNPLAYABLE, CrafterConfig, EnvConfig
 from agent.section import Float, Int, NonNegative, Positive, Section
 from store.errors import AmagoError
 
@@ -30,6 +30,10 @@ class TaskConfig(Section):
     )
     tech_tree_share: Fraction = Field(
         default=0.0, description="share of the other rollouts sampled along the tech tree"
+    )
+    curriculum_share: Fraction = Field(
+        default=0.0,
+        description="share of the free draws that the record of successes chooses: neither too easy nor too hard",
     )
     max_length: Annotated[Int, Field(ge=1, le=5)] = Field(default=5, description="longest instruction, in subgoals")
 
@@ -133,6 +137,12 @@ class ReplayConfig(Section):
     warmup_steps: Positive = Field(default=5_000, description="steps collected before the first update")
     steps_per_update: Annotated[Float, Field(gt=0)] = Field(default=64.0, description="environment steps per update")
     relabel: RelabelMode = Field(default="some", description="hindsight instruction relabelling")
+    reward_share: Fraction = Field(
+        default=0.0, description="share of the windows that are cut around a step that pays, where there is one"
+    )
+    offline: bool = Field(
+        default=False, description="learn from the rollouts stored in the run alone: nothing is played"
+    )
 
 
 class ExplorationConfig(Section):
@@ -165,6 +175,7 @@ class RunSettings(Section):
     """Budget, seed, device and cadences."""
 
     steps: Positive | None = Field(default=None, description="stop after this many environment steps in all")
+    updates: Positive | None = Field(default=None, description="stop after this many optimiser steps in all")
     minutes: Annotated[Float, Field(gt=0)] | None = Field(
         default=None, description="stop after this much training time in all"
     )
@@ -179,6 +190,10 @@ class RunSettings(Section):
     )
     checkpoint_every: Annotated[Float, Field(gt=0)] = Field(default=2.0, description="minutes between two checkpoints")
     keep_checkpoints: Positive = Field(default=3, description="newest checkpoints kept beside the best")
+    evaluate_every: Annotated[Float, Field(gt=0)] | None = Field(
+        default=None, description="minutes of training between two short evaluations in held-out worlds"
+    )
+    evaluate_episodes: Positive = Field(default=20, description="episodes of each short evaluation")
 
 
 class Config(Section):
@@ -234,8 +249,8 @@ def override(config: Config, changes: dict[str, Any]) -> Config:
 
 
 def environment_names() -> list[str]:
-    """What `env.name` can be."""
-    return list(_environment_sections())
+    """What can be played: the values of `env.name`, but for the environment of which there are only data."""
+    return [name for name in _environment_sections() if name != UNPLAYABLE]
 
 
 def keys(config: Config) -> dict[str, str]:
@@ -268,7 +283,7 @@ def _environment(name: str) -> dict[str, Any]:
     """The `env` section of another environment, with its defaults."""
     sections = _environment_sections()
     if name not in sections:
-        raise ConfigError(f"env.name: there is no environment '{name}', only {', '.join(sections)}")
+        raise ConfigError(f"env.name: there is no environment '{name}', only {', '.join(environment_names())}")
     return sections[name].model_validate({"name": name}).model_dump()
 
 
@@ -298,7 +313,7 @@ def _explain(error: ValidationError) -> str:
     lines = []
     for item in error.errors():
         section, *path = item["loc"] or ("",)
-        if section == "env" and path and path[0] in environment_names():
+        if section == "env" and path and path[0] in _environment_sections():
             path = path[1:]  # which of the classes it was: not a part of the key
         key = ".".join(str(part) for part in (section, *path))
         if item["type"] == "extra_forbidden":

@@ -14,6 +14,9 @@ from agent.section import Int, Positive, Section
 Bounded = Annotated[Int, Field(gt=0, le=10_000_000)]
 
 
+UNPLAYABLE = "stored"
+"""The name of the environment that there is no program of."""
+
 _NAME: Any = Field(description="environment, one of `amago envs`")
 
 
@@ -50,7 +53,12 @@ class CrafterConfig(TrialConfig):
         default="fast", description="Crafter core: our compiled one, or the crafter package itself"
     )
     observation: Literal["symbolic", "crop", "pixels"] = Field(default="symbolic", description="what the agent sees")
-    max_steps: Positive = Field(default=2500, description="time limit of an attempt, in steps")
+    reward: Literal["instructions", "crafter"] = Field(
+        default="instructions", description="what pays: instructions, or the benchmark's achievements (free play)"
+    )
+    max_steps: Positive | None = Field(
+        default=None, description="time limit of an attempt, in steps (none: 2,500, in free play 10,000)"
+    )
 
 
 class TMazeConfig(TrialConfig):
@@ -116,6 +124,13 @@ class HalfCheetahConfig(TrialConfig):
     max_steps: Positive = Field(default=200, description="time limit of an attempt, in steps")
 
 
+class StoredConfig(TrialConfig):
+    """An environment of which there are only stored rollouts: it can be learned from, not played."""
+
+    name: Literal["stored"] = _NAME
+    dataset: str = Field(default="", description="where its rollouts are from")
+
+
 class GymConfig(TrialConfig):
     """Any registered Gymnasium environment."""
 
@@ -134,6 +149,7 @@ EnvConfig = Annotated[
     | DeliveryConfig
     | MazeConfig
     | HalfCheetahConfig
-    | GymConfig,
+    | GymConfig
+    | StoredConfig,
     Field(discriminator="name"),
 ]

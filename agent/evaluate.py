@@ -8,17 +8,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from agent.catalog import make_env
-from agent.checkpoint import load_model
-from agent.config import Config
+from agent.checkpoint import load_model, read_meta
+from agent.config import Config, from_mapping
 from agent.device import resolve_device
+from agent.env_config import EnvConfig
 from agent.envs.base import EnvSpec
 from agent.envs.vector import VectorEnv
 from agent.interface import context_of
+from agent.notes import Notebook
 from agent.policy import ActionSource, Policy, UniformPolicy
 from agent.progress import EvalProgress, Event, Listener
 from agent.rollout import Collector
@@ -54,7 +57,7 @@ def evaluate(
     make = make_env(config.env)
     actors = min(config.collect.actors, total)
     with VectorEnv(make, actors, config.collect.workers, config.collect.worker_timeout) as envs:
-        policy = _policy(checkpoint, envs.spec, actors, device, greedy)
+        policy = _policy(checkpoint, config.env, envs.spec, actors, device, greedy)
         tasks = EvaluationTasks(instructions, episodes, seed, make_sampler(config, envs.spec))
         collector = Collector(envs, policy, tasks, retry_lost=True)
         finished = _play(collector, envs, total, notify, stop)
@@ -79,8 +82,26 @@ def _play(
     return finished
 
 
-def _policy(checkpoint: Path | None, spec: EnvSpec, num_actors: int, device: str, greedy: bool) -> ActionSource:
+def _policy(
+    checkpoint: Path | None, env: EnvConfig, spec: EnvSpec, num_actors: int, device: str, greedy: bool
+) -> ActionSource:
     if checkpoint is None:
         return UniformPolicy(spec.action_space)
-    model, trained = load_model(checkpoint, spec)
-    return Policy(model.to(resolve_device(device)), num_actors, context_of(trained.model, spec), greedy=greedy)
+    trained_spec = _with_trained_length(checkpoint, env, spec)
+    model, trained = load_model(checkpoint, trained_spec)
+    context = context_of(trained.model, trained_spec)
+    model = model.to(resolve_device(device))
+    notebook = Notebook(model, trained.loss, num_actors)
+    return Policy(model, num_actors, context, greedy=greedy, notebook=notebook)
+
+
+def _with_trained_length(checkpoint: Path, env: EnvConfig, spec: EnvSpec) -> EnvSpec:
+    """`spec` with rollouts as long as in training, where the evaluation asks for another number of attempts.
+
+    The networks never see how long a rollout may be, and the window they remember stays that of training.
+    """
+    meta = read_meta(checkpoint)
+    trained = from_mapping(meta["config"]).env
+    if (trained.attempts, trained.horizon) == (env.attempts, env.horizon):
+        return spec
+    return replace(spec, max_steps=meta["environment"].get("max_steps"))

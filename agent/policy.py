@@ -19,6 +19,7 @@ from agent.exploring import anything, disturb, num_chances
 from agent.nets.distributions import Distribution
 from agent.nets.linear import fold
 from agent.nets.model import ActingModel
+from agent.notes import Notebook
 from agent.recorder import Recorder
 
 
@@ -37,6 +38,10 @@ class ActionSource(Protocol):
         """
         ...
 
+    def diagnostics(self, actor: int, length: int) -> dict[str, np.ndarray]:
+        """What `actor` thought in the first `length` steps of its rollout, as a trajectory holds it; often nothing."""
+        ...
+
 
 class UniformPolicy:
     """Every legal action is as likely as any other: what an agent has to beat."""
@@ -52,20 +57,33 @@ class UniformPolicy:
     ) -> np.ndarray:
         return anything(self._space, chances, _legal(recorder))
 
+    def diagnostics(self, actor: int, length: int) -> dict[str, np.ndarray]:
+        return {}
+
 
 class Policy:
     """The agent as an actor: weights, and one cached window per actor."""
 
-    def __init__(self, model: ActingModel, num_actors: int, context: int, *, greedy: bool = False) -> None:
+    def __init__(
+        self,
+        model: ActingModel,
+        num_actors: int,
+        context: int,
+        *,
+        greedy: bool = False,
+        notebook: Notebook | None = None,
+    ) -> None:
         """`context`: steps an actor remembers, as many as the training windows have transitions.
 
-        With `greedy` the likeliest action is taken instead of drawing one.
+        With `greedy` the likeliest action is taken instead of drawing one. Into a `notebook`, of the same `model`, goes
+        what some actors think.
         """
         self.model = model.eval().requires_grad_(False)
         self.update = 0
         self.context = context
         self.num_chances = model.family.num_chances + num_chances(model.action_space)
         self._greedy = greedy
+        self._notebook = notebook
         self._cache = model.representation.memory.new_cache(num_actors, context)
         self._device = self._cache.device
         self._starts = np.zeros(num_actors, np.int64)  # first step of each window
@@ -74,6 +92,8 @@ class Policy:
 
     def load(self, tensors: dict[str, Tensor], update: int) -> None:
         """Take over new weights, by the names of `agent.nets.model.acting_tensors`."""
+        if self._notebook:
+            self._notebook.settle()
         self.model.load_state_dict(tensors)
         fold(self.model)
         self.update = update
@@ -83,17 +103,30 @@ class Policy:
         self, recorder: Recorder, playing: np.ndarray, chances: np.ndarray, epsilon: np.ndarray | None
     ) -> np.ndarray:
         own = self.model.family.num_chances
-        distribution = self.distribution(recorder, playing)
+        legal = _legal(recorder)
+        states = self.states(recorder, playing)
+        allowed = None if legal is None else torch.from_numpy(legal).to(self._device)
+        distribution = self.distribution(states, allowed)
+        if self._notebook:
+            self._notebook.write(recorder.lengths, playing, states, allowed, distribution)
         drawn = torch.from_numpy(chances[:, :own]).to(self._device)
         encoded = distribution.likeliest() if self._greedy else distribution.draw(drawn)
         actions = self.model.code.decode(encoded).cpu().numpy()
         if epsilon is None:
             return actions
-        return disturb(self.model.action_space, actions, chances[:, own:], epsilon, _legal(recorder))
+        return disturb(self.model.action_space, actions, chances[:, own:], epsilon, legal)
+
+    def diagnostics(self, actor: int, length: int) -> dict[str, np.ndarray]:
+        return self._notebook.page(actor, length) if self._notebook else {}
 
     @torch.no_grad()
-    def distribution(self, recorder: Recorder, playing: np.ndarray) -> Distribution:
-        """The distributions (N,) of the discount that acts."""
+    def distribution(self, states: Tensor, legal: Tensor | None) -> Distribution:
+        """The distributions (N,) of the discount that acts, in `states` (N, d_model), over `legal` (N, A) actions."""
+        return self.model.family.make(self.model.actor.last_discount(states), legal)
+
+    @torch.no_grad()
+    def states(self, recorder: Recorder, playing: np.ndarray) -> Tensor:
+        """The representations (N, d_model) of the steps that the actors are at."""
         time = recorder.lengths
         self._place_windows(time)
         behind = np.flatnonzero(playing & (self._cached != time - self._starts))
@@ -104,12 +137,10 @@ class Policy:
         self._cache.lengths.copy_(torch.from_numpy(self._cached))
         actors = np.arange(len(time))
         tokens = self._encode(recorder, actors, time[:, None])[:, 0]
-        state = self.model.representation.memory.step(tokens, torch.from_numpy(time).to(self._device), self._cache)
+        states = self.model.representation.memory.step(tokens, torch.from_numpy(time).to(self._device), self._cache)
         self._cached += 1
         self._cached[idle] = -1
-        legal = _legal(recorder)
-        legal = None if legal is None else torch.from_numpy(legal).to(self._device)
-        return self.model.family.make(self.model.actor.last_discount(state), legal)
+        return states
 
     def _place_windows(self, time: np.ndarray) -> None:
         """Where the windows begin is a function of the time alone, so that a resumed run acts on the same ones."""

@@ -26,7 +26,7 @@ class Tally:
 class Progress:
     """One report of a training run, sent every `run.log_every` seconds."""
 
-    phase: str  # "warm-up" until the first update, then "learning"
+    phase: str  # "warm-up" until the first update, then "learning"; meanwhile "paused" or "evaluating"
     step: int  # environment steps of the run so far, all lifetimes together
     update: int  # optimiser steps so far
     rollouts: int  # rollouts finished so far
@@ -45,10 +45,19 @@ class Progress:
 
 @dataclass(frozen=True)
 class Event:
-    """Something worth one line: a checkpoint, a replaced worker, a warning."""
+    """Something worth one line: a checkpoint, a replaced worker, a goal reached for the first time."""
 
-    kind: str  # "info", "checkpoint" or "warning"
+    kind: str  # "info", or one of the kinds of `store.events`
     text: str
+
+
+REASONS = {
+    "steps": "its steps are done",
+    "updates": "its updates are done",
+    "minutes": "its minutes are over",
+    "stopped": "stopped on request",
+}
+"""Why a training run ends when nothing is wrong, in words."""
 
 
 @dataclass(frozen=True)

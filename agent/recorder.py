@@ -102,6 +102,7 @@ class Recorder:
         policy_update: int,
         step: int,
         epsilon: float,
+        diagnostics: dict[str, np.ndarray] | None = None,
     ) -> Trajectory:
         """The rollout of `actor` as a trajectory of its own memory; it must have at least one transition."""
         length, task = int(self.lengths[actor]), self.tasks[actor]
@@ -129,6 +130,7 @@ class Recorder:
                 step=step,
                 epsilon=epsilon,
             ),
+            diagnostics=diagnostics or {},
         )
 
     def _write_state(self, actors: np.ndarray, observations: dict[str, np.ndarray]) -> None:

@@ -9,22 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from math import sqrt
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean, median
 from typing import Any
-
-import numpy as np
 
 from agent.envs.base import EnvSpec
 from agent.goals.vocabularies import vocabulary
 from agent.progress import Tally
+from agent.statistics import mean_estimate, wilson
 from agent.tallies import has_success, succeeded
 from store.trajectory import Attempt, Trajectory
 
 REPORT_SCHEMA_VERSION = 1
-Z_95 = 1.959963984540054  # standard normal quantile of 0.975
-RESAMPLES = 2000  # of the bootstrap
 
 
 @dataclass(frozen=True)
@@ -61,6 +57,7 @@ class Episode:
     cause: str
     episode_return: float
     attempt_returns: tuple[float, ...]
+    number: int | None = None  # running number among the run's stored evaluation episodes, None where it is not stored
 
 
 @dataclass(frozen=True)
@@ -70,6 +67,7 @@ class InstructionResult:
     text: str
     num_subgoals: int
     success: Tally
+    attempts: tuple[Tally, ...]  # successes of each attempt, the first one first
     mean_subgoals: float | None  # finished subgoals per episode
     median_steps: float | None  # of the successful attempts only
     failures: dict[str, int]  # cause -> episodes, most frequent first
@@ -120,32 +118,22 @@ class Results:
 
 @dataclass(frozen=True)
 class EvalReport:
-    """The agent's figures, with the random policy's beside when it was played too."""
+    """The agent's figures in held-out worlds; beside them, where there are any, those of the random policy in the same
+    worlds, and of the run's recent training rollouts: training worlds, exploration noise and all.
+    """
 
     header: Header
     agent: Results
     random: Results | None = None
+    training: Results | None = None
 
 
-def wilson_interval(tally: Tally, z: float = Z_95) -> tuple[float, float] | None:
-    """Score interval of a binomial rate (Wilson 1927), 95 % by default; None without a trial."""
-    n = tally.trials
-    if n == 0:
-        return None
-    rate, spread = tally.successes / n, z * z / n
-    centre = rate + spread / 2
-    half = z * sqrt(rate * (1 - rate) / n + spread / (4 * n))
-    return max((centre - half) / (1 + spread), 0.0), min((centre + half) / (1 + spread), 1.0)
-
-
-def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of a mean: percentile bootstrap, always with the same draws; None for fewer than two values."""
-    data, rng = np.array(values, np.float64), np.random.default_rng(0)
-    if len(data) < 2:
-        return None
-    means = [data[rng.integers(len(data), size=len(data))].mean() for _ in range(RESAMPLES)]
-    low, high = np.quantile(means, (0.025, 0.975)).tolist()
-    return low, high
+def with_numbers(report: EvalReport, numbers: Sequence[int]) -> EvalReport:
+    """The report whose agent's episodes are stored under `numbers`, one each in order."""
+    episodes = tuple(
+        replace(episode, number=number) for episode, number in zip(report.agent.episodes, numbers, strict=True)
+    )
+    return replace(report, agent=replace(report.agent, episodes=episodes))
 
 
 def summarise(
@@ -161,12 +149,12 @@ def summarise(
         order = {ids: [each for each in played if each.instruction == ids] for ids in instructions}
         played = [each for group in order.values() for each in group]
         describe = vocabulary(spec.vocabulary).describe
-        groups = tuple(_instruction_result(describe(ids), len(ids), group) for ids, group in order.items())
+        groups = tuple(_instruction_result(describe(ids), len(ids), group, spec) for ids, group in order.items())
         goals = _goal_results(order, spec)
     elif spec.goals:
         by_length = {n: [e for e in played if len(e.instruction) == n] for n in range(1, spec.max_instruction + 1)}
         groups = tuple(
-            _instruction_result("1 goal" if n == 1 else f"{n} goals", n, group) for n, group in by_length.items()
+            _instruction_result("1 goal" if n == 1 else f"{n} goals", n, group, spec) for n, group in by_length.items()
         )
     return Results(
         success=_tally(each.success for each in played) if has_success(spec) else None,
@@ -186,6 +174,7 @@ def to_json(report: EvalReport) -> dict[str, Any]:
         "header": asdict(report.header),
         "agent": _results_to_json(report.agent),
         "random": _results_to_json(report.random) if report.random else None,
+        "training": _totals_to_json(report.training) if report.training else None,
     }
 
 
@@ -210,7 +199,8 @@ def _tally(judged: Iterable[bool | None]) -> Tally:
 def _returns(values: Sequence[float]) -> Returns:
     if not values:
         return Returns(0, None, None, None, None, None)
-    return Returns(len(values), fmean(values), bootstrap_interval(values), median(values), min(values), max(values))
+    mean = mean_estimate(values)
+    return Returns(len(values), fmean(values), mean.interval, median(values), min(values), max(values))
 
 
 def _attempt_results(played: Sequence[_Played], spec: EnvSpec) -> tuple[AttemptResult, ...]:
@@ -231,13 +221,22 @@ def _attempt_result(number: int, group: Sequence[tuple[Attempt, int]], spec: Env
     )
 
 
-def _instruction_result(text: str, num_subgoals: int, group: list[_Played]) -> InstructionResult:
+def _attempt_successes(group: Sequence[_Played], spec: EnvSpec, num_subgoals: int) -> tuple[Tally, ...]:
+    most = max((len(each.attempts) for each in group), default=0)
+    return tuple(
+        _tally(succeeded(spec, each.attempts[k], num_subgoals) for each in group if len(each.attempts) > k)
+        for k in range(most)
+    )
+
+
+def _instruction_result(text: str, num_subgoals: int, group: list[_Played], spec: EnvSpec) -> InstructionResult:
     won = [each.last.length for each in group if each.success]
     lost = Counter(each.cause for each in group if not each.success)
     return InstructionResult(
         text=text,
         num_subgoals=num_subgoals,
         success=_tally(each.success for each in group),
+        attempts=_attempt_successes(group, spec, num_subgoals),
         mean_subgoals=fmean(each.last.progress for each in group) if group else None,
         median_steps=median(won) if won else None,
         failures=dict(lost.most_common()),
@@ -271,16 +270,30 @@ def _episode(played: _Played, spec: EnvSpec) -> Episode:
 
 
 def _results_to_json(results: Results) -> dict[str, Any]:
-    return {
-        "success": _tally_to_json(results.success),
-        "returns": asdict(results.returns),
-        "causes": results.causes,
+    return _totals_to_json(results) | {
         "attempts": [asdict(row) | {"success": _tally_to_json(row.success)} for row in results.attempts],
-        "instructions": [asdict(row) | {"success": _tally_to_json(row.success)} for row in results.instructions],
+        "instructions": [_instruction_to_json(row) for row in results.instructions],
         "goals": [{"text": row.text, "reached": _tally_to_json(row.reached)} for row in results.goals],
         "episodes": [asdict(episode) for episode in results.episodes],
     }
 
 
+def _totals_to_json(results: Results) -> dict[str, Any]:
+    return {
+        "success": _tally_to_json(results.success),
+        "returns": asdict(results.returns),
+        "causes": results.causes,
+    }
+
+
+def _instruction_to_json(row: InstructionResult) -> dict[str, Any]:
+    return asdict(row) | {
+        "success": _tally_to_json(row.success),
+        "attempts": [_tally_to_json(tally) for tally in row.attempts],
+    }
+
+
 def _tally_to_json(tally: Tally | None) -> dict[str, Any] | None:
-    return None if tally is None else asdict(tally) | {"rate": tally.rate, "interval": wilson_interval(tally)}
+    if tally is None:
+        return None
+    return asdict(tally) | {"rate": tally.rate, "interval": wilson(tally.successes, tally.trials)}

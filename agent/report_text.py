@@ -8,18 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from agent.progress import Tally
-from agent.report import (
-    RESAMPLES,
-    AttemptResult,
-    EvalReport,
-    GoalResult,
-    InstructionResult,
-    Results,
-    Returns,
-    wilson_interval,
-)
+from agent.report import AttemptResult, EvalReport, GoalResult, InstructionResult, Results, Returns
+from agent.statistics import RESAMPLES, wilson
 
 NO_DATA = "no data"
+TRAINING = "training"  # the row of the run's own recent rollouts
 MAX_ATTEMPTS = 10  # shown; the report as JSON has them all
 
 Table = tuple[list[str], list[list[str]]]  # header, rows
@@ -31,22 +24,34 @@ def to_markdown(report: EvalReport) -> str:
         f"# Evaluation of {report.header.checkpoint}",
         _header(report),
         "## All episodes",
-        _markdown(overall_rows(report)),
+        markdown_table(overall_rows(report)),
     ]
+    if report.training:
+        sections.append(training_caption(report.training))
     if has_attempts(report):
-        sections += ["## Attempts", ATTEMPTS_CAPTION, _markdown(attempt_rows(report))]
+        sections += ["## Attempts", ATTEMPTS_CAPTION, markdown_table(attempt_rows(report))]
     if report.agent.instructions:
-        sections += ["## Instructions", _markdown(instruction_rows(report))]
+        sections += ["## Instructions", markdown_table(instruction_rows(report))]
+    if has_attempts(report) and report.agent.instructions:
+        sections += ["## Success by attempt", markdown_table(instruction_attempt_rows(report))]
     if report.agent.goals:
-        caption = "Reached, of the times the goal's turn came, over all instructions above."
-        sections += ["## Goals", caption, _markdown(goal_rows(report))]
+        sections += ["## Goals", GOALS_CAPTION, markdown_table(goal_rows(report))]
     return "\n\n".join(sections) + "\n"
 
 
+GOALS_CAPTION = "Reached, of the times the goal's turn came, over all instructions above."
 ATTEMPTS_CAPTION = (
     "Attempts at the same task, in order; one that the end of its episode cut short is left out. "
     "Late attempts that only some episodes had are those of the episodes with quick ones."
 )
+
+
+def training_caption(training: Results) -> str:
+    """What the row of the training rollouts is."""
+    return (
+        f"{TRAINING.capitalize()}: the run's last {training.returns.count} rollouts before this checkpoint with "
+        "what was asked for here, in training worlds and with the exploration noise of training."
+    )
 
 
 def has_attempts(report: EvalReport) -> bool:
@@ -55,10 +60,11 @@ def has_attempts(report: EvalReport) -> bool:
 
 
 def overall_rows(report: EvalReport) -> Table:
-    """One row per policy, over all its episodes."""
+    """One row per policy, over all its episodes, and one of the recent training rollouts."""
     header = ["policy", "success", "95 %", "return", "95 %", "median", "min to max", "how episodes ended"]
     rows = [_overall_row("agent", report.agent)]
     rows += [_overall_row("random", report.random)] if report.random else []
+    rows += [_overall_row(TRAINING, report.training)] if report.training else []
     if report.agent.success is None:
         return _without_success(header), [_without_success(row) for row in rows]
     return header, rows
@@ -89,6 +95,14 @@ def instruction_rows(report: EvalReport) -> Table:
         rows.append(["all", percent(total), interval(total), "", "", ""])
         beside += [percent(report.random.success)] if report.random else []
     return _with_random(header, rows, beside)
+
+
+def instruction_attempt_rows(report: EvalReport) -> Table:
+    """One row per instruction, its success in each attempt."""
+    shown = min(len(report.agent.attempts), MAX_ATTEMPTS)
+    header = ["instruction", *(f"attempt {number}" for number in range(1, shown + 1))]
+    rows = [[row.text, *(percent(tally) for tally in row.attempts[:shown])] for row in report.agent.instructions]
+    return header, [row + [NO_DATA] * (len(header) - len(row)) for row in rows]
 
 
 def goal_rows(report: EvalReport) -> Table:
@@ -122,15 +136,16 @@ def number(value: float | None) -> str:
 
 def interval(tally: Tally | None) -> str:
     """The 95 % interval of a rate in percent: '11-47'."""
-    bounds = wilson_interval(tally) if tally else None
+    bounds = wilson(tally.successes, tally.trials) if tally else None
     return NO_DATA if bounds is None else f"{100 * bounds[0]:.0f}-{100 * bounds[1]:.0f}"
 
 
-def _header(report: EvalReport) -> str:
+def header_facts(report: EvalReport) -> dict[str, str]:
+    """What was evaluated, and how: name -> words."""
     header = report.header
     policy = f"{header.policy} actions; random is a uniformly random policy in the same worlds"
     each = f"{header.episodes} per instruction" if report.agent.goals else str(header.episodes)
-    rows = {
+    return {
         "checkpoint": f"{header.checkpoint} ({header.rule}), step {header.step}",
         "sha256": ", ".join(f"{name} {digest}" for name, digest in header.sha256.items()),
         "environment": environment_text(header.environment, header.settings),
@@ -141,12 +156,17 @@ def _header(report: EvalReport) -> str:
         "device": header.device,
         "versions": ", ".join(f"{name} {version}" for name, version in header.versions.items()),
         "wall time": f"{header.seconds:.0f} s",
-        "command": f"`{header.command}`",
+        "command": header.command,
     }
-    lines = [f"- {name}: {value}" for name, value in rows.items()]
-    if header.interrupted:
-        lines.append("- INTERRUPTED: episodes are missing, and short episodes are over-represented")
-    return "\n".join(lines)
+
+
+INTERRUPTED = "INTERRUPTED: episodes are missing, and short episodes are over-represented"
+
+
+def _header(report: EvalReport) -> str:
+    facts = header_facts(report)
+    lines = [f"- {name}: {value}" for name, value in (facts | {"command": f"`{facts['command']}`"}).items()]
+    return "\n".join([*lines, f"- {INTERRUPTED}"] if report.header.interrupted else lines)
 
 
 def _overall_row(policy: str, results: Results) -> list[str]:
@@ -215,7 +235,8 @@ def _with_random(header: list[str], rows: list[list[str]], beside: list[str]) ->
     return [*header[:3], "random", *header[3:]], rows
 
 
-def _markdown(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """The table in Markdown."""
     header, rows = table
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -18,7 +18,7 @@ from agent.envs.exploration import ExplorationSchedule
 from agent.envs.vector import VectorEnv, WorkerError
 from agent.policy import ActionSource
 from agent.recorder import Recorder
-from store.trajectory import Trajectory
+from store.trajectory import WORKER_LOST, Trajectory
 
 _MAX_TRIES = 5  # of a rollout that must not be lost
 
@@ -137,7 +137,7 @@ class Collector:
                 self._count_loss(actor)
             return []
         rescued = [
-            self._finish(actor, False, True, "worker lost")
+            self._finish(actor, False, True, WORKER_LOST)
             for actor in np.flatnonzero(lost & (self.recorder.lengths > 0)).tolist()
         ]
         self._end(lost)
@@ -159,6 +159,7 @@ class Collector:
             self._assignments[actor] = None
 
     def _finish(self, actor: int, terminated: bool, truncated: bool, cause: str) -> Trajectory:
+        length = int(self.recorder.lengths[actor])
         return self.recorder.finish(
             actor,
             terminated=terminated,
@@ -166,7 +167,8 @@ class Collector:
             cause=cause,
             policy_update=self.policy.update,
             step=self.step,
-            epsilon=float(self._epsilon_sums[actor] / self.recorder.lengths[actor]),
+            epsilon=float(self._epsilon_sums[actor] / length),
+            diagnostics=self.policy.diagnostics(actor, length),
         )
 
     def snapshot(self) -> dict[str, Any]:

@@ -11,56 +11,76 @@ from agent import checkpoint as checkpoints
 from agent.checkpoint import Checkpoint
 from agent.clock import Clock
 from agent.config import Config
-from agent.heartbeat import Heartbeat
-from agent.progress import Event, Listener
+from agent.logbook import Logbook
+from agent.progress import REASONS, Listener
 from agent.trainer import Outcome, Trainer
 from store.errors import AmagoError, CheckpointError, DivergedError
 from store.layout import RunPaths
+from store.status import State
+
+
+class BudgetError(AmagoError):
+    """A run that is to go on has used up its budget."""
 
 
 def train(config: Config, paths: RunPaths, *, resume: bool, notify: Listener, stop: threading.Event) -> Outcome:
     """Train until the budget is used up or `stop` is set, then write a checkpoint.
 
-    The caller holds the run's lock. Errors leave the last checkpoint as it is and are told in status.json.
+    An order to stop sets `stop`, too. The caller holds the run's lock. Errors leave the last checkpoint as it is and
+    are told in status.json.
     """
     torch.set_num_threads(config.run.threads or os.cpu_count() or 1)
-    saved = _load_latest(config, paths, notify) if resume else None
-    heartbeat = Heartbeat(paths)
     torch.set_flush_denormal(True)  # probabilities of far value bins underflow, and denormals are slow
+    logbook = Logbook(paths, notify)
     try:
-        with Trainer(config, paths, saved, heartbeat, notify) as trainer:
-            outcome = trainer.run(stop)
+        saved = _load_latest(config, paths, logbook) if resume else None
+        if saved is None:
+            logbook.stands_at(0, 0)
+            logbook.record("start", f"training on {config.env.name}")
+        with Trainer(config, paths, saved, logbook, stop) as trainer:
+            outcome = trainer.run()
     except BaseException as error:
-        heartbeat.end("diverged" if isinstance(error, DivergedError) else "crashed", str(error) or repr(error))
+        told = str(error) or repr(error)
+        logbook.end(_state_after(error), told, told)
         raise
     finally:
+        logbook.close()
         torch.set_flush_denormal(False)
-    heartbeat.end("stopped" if outcome.reason == "stopped" else "finished", outcome.reason)
+    logbook.end("stopped" if outcome.reason == "stopped" else "finished", outcome.reason, REASONS[outcome.reason])
     return outcome
 
 
-def _load_latest(config: Config, paths: RunPaths, notify: Listener) -> Checkpoint | None:
+def _state_after(error: BaseException) -> State:
+    if isinstance(error, BudgetError):
+        return "finished"
+    return "diverged" if isinstance(error, DivergedError) else "crashed"
+
+
+def _load_latest(config: Config, paths: RunPaths, logbook: Logbook) -> Checkpoint | None:
     """The newest sound checkpoint of a run that goes on; None to begin it anew."""
     checkpoints.discard_partial(paths)
     path, problems = checkpoints.newest(paths)
     if path is None and problems:
         raise CheckpointError(f"run {paths.name} has no sound checkpoint to go on from: {'; '.join(problems)}")
     if path is None:
-        notify(Event("warning", f"run {paths.name} has no checkpoint yet: it starts from the beginning"))
+        logbook.stands_at(0, 0)
+        logbook.event("warning", f"run {paths.name} has no checkpoint yet: it starts from the beginning")
         return None
-    for problem in problems:
-        notify(Event("warning", f"{problem}; using an earlier one"))
     saved = checkpoints.load(path)
-    used = Clock(config.run, saved.meta["elapsed"], 0, 0).finished(saved.meta["step"])
+    logbook.stands_at(saved.meta["step"], saved.meta["update"])
+    for problem in problems:
+        logbook.event("warning", f"{problem}; using an earlier one")
+    used = Clock(config.run, saved.meta["elapsed"], 0, 0).finished(saved.meta["step"], saved.meta["update"])
     if used:
-        raise AmagoError(
+        raise BudgetError(
             f"run {paths.name} has used up its {used}; say how long it may go on in all, for example "
-            f"`--{used} {_twice(used, saved):g}` beside `--resume {paths.name}`"
+            f"`--{used} {_twice(used, saved):.12g}` beside `--resume {paths.name}`"
         )
-    notify(Event("info", f"resuming from checkpoint {path.name}: update {saved.meta['update']}"))
+    logbook.event("resume", f"resuming from checkpoint {path.name}: update {saved.meta['update']}")
     return saved
 
 
 def _twice(budget: str, saved: Checkpoint) -> float:
     """Twice what the run has used of a budget, in its unit."""
-    return 2 * saved.meta["step"] if budget == "steps" else round(2 * saved.meta["elapsed"] / 60, 1)
+    used = {"steps": saved.meta["step"], "updates": saved.meta["update"], "minutes": saved.meta["elapsed"] / 60}
+    return round(2 * used[budget], 1)

@@ -34,6 +34,9 @@ class Interface:
     num_goal_slots: int  # longest instruction
 
 
+_ACTING = ("representation.", "actor.", "critics.", "popart.")
+
+
 class Representation(nn.Module):
     """Steps to representations: what actor and critics share."""
 
@@ -57,15 +60,23 @@ class Representation(nn.Module):
 
 
 class ActingModel(nn.Module):
-    """The part of the agent that an actor needs."""
+    """The part of the agent that an actor needs: the critics too, to tell what it expects."""
 
-    def __init__(self, interface: Interface, config: Config) -> None:
+    discounts: Tensor
+    bin_centers: Tensor
+
+    def __init__(self, interface: Interface, config: Config, bin_centers: Tensor) -> None:
+        """`bin_centers` (U,): the value bins of the independent critic; empty for the dependent one."""
         super().__init__()
         self.representation = Representation(interface, config)
         self.action_space = interface.action_space
         self.code = action_code(interface.action_space)
         self.family = family_of(interface.action_space, config.model.continuous)
         self.actor = _actor(interface, config)
+        self.register_buffer("discounts", torch.tensor(config.loss.discounts), persistent=False)
+        self.register_buffer("bin_centers", bin_centers, persistent=False)
+        self.critics = _critics(interface, config, len(bin_centers))
+        self.popart = PopArt(len(config.loss.discounts), config.loss.popart_beta)
 
     def policy(self, actor: ActorHead, states: Tensor, legal: Tensor | None) -> Distribution:
         """The policies (..., G) of `actor` in `states` (..., d_model); `legal` (..., A) or None."""
@@ -73,18 +84,10 @@ class ActingModel(nn.Module):
 
 
 class AgentModel(ActingModel):
-    """The part that a learner needs: critics and target networks besides."""
-
-    discounts: Tensor
-    bin_centers: Tensor
+    """The part that a learner needs: target networks besides."""
 
     def __init__(self, interface: Interface, config: Config, bin_centers: Tensor) -> None:
-        """`bin_centers` (U,): the value bins of the independent critic; empty for the dependent one."""
-        super().__init__(interface, config)
-        self.register_buffer("discounts", torch.tensor(config.loss.discounts), persistent=False)
-        self.register_buffer("bin_centers", bin_centers, persistent=False)
-        self.critics = _critics(interface, config, len(bin_centers))
-        self.popart = PopArt(len(config.loss.discounts), config.loss.popart_beta)
+        super().__init__(interface, config, bin_centers)
         if len(bin_centers):
             spacing = bin_centers[1] - bin_centers[0]
             self.critics.start_at(-(bin_centers / (2 * spacing)).square().clamp(max=16))  # values start near zero
@@ -106,7 +109,7 @@ class AgentModel(ActingModel):
 def acting_tensors(model: ActingModel) -> dict[str, Tensor]:
     """The parameters and buffers that an actor needs, by name, whether `model` is a learner's or an actor's."""
     state = model.state_dict()
-    return {name: state[name] for name in state if name.startswith(("representation.", "actor."))}
+    return {name: state[name] for name in state if name.startswith(_ACTING)}
 
 
 def num_parameters(parameters: Iterable[nn.Parameter]) -> int:

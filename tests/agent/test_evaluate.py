@@ -7,12 +7,20 @@ import pytest
 from walk_env import WalkEnv
 
 import agent.evaluate
+from agent import checkpoint as checkpoints
 from agent.catalog import make_env
+from agent.checkpoint import Checkpoint
 from agent.config import Config, override
+from agent.envs.base import EnvSpec
 from agent.envs.maze_layout import maze_of
 from agent.evaluate import evaluate
+from agent.forward import build_model
+from agent.interface import interface_of
 from agent.presets import preset
 from agent.progress import EvalProgress, Event, ignore
+from store.errors import CheckpointError
+from store.layout import RunPaths
+from store.runs import create_run
 from store.trajectory import Trajectory
 
 INSTRUCTIONS = [(6,), (2, 3), (0,)]
@@ -106,3 +114,32 @@ def test_environments_without_goals_have_no_instructions(monkeypatch):
     trajectories = play(walk_config(), instructions=None)
     assert len({t.info.seed for t in trajectories}) == 7
     assert all(len(t.instruction) == 0 and t.info.cause in ("death by falling", "time limit") for t in trajectories)
+
+
+def lake_config(**changes) -> Config:
+    base = {"env.name": "frozen-lake", "env.size": 3, "env.max_steps": 4, "env.attempts": 2, "run.device": "cpu"}
+    return override(preset("tiny"), {**base, "collect.workers": 0, **changes})
+
+
+def untrained(paths: RunPaths, config: Config):
+    """A checkpoint of an agent for that lake."""
+    spec = EnvSpec.from_env(make_env(config.env)())
+    weights = {
+        name: tensor.contiguous() for name, tensor in build_model(interface_of(spec), config).state_dict().items()
+    }
+    about = {"config": config.model_dump(mode="json"), "environment": spec.to_json(), "versions": {}}
+    meta = {"step": 1, "update": 1, "elapsed": 0.0, "saved": 0.0, **about}
+    return checkpoints.save(paths, Checkpoint(weights, {}, {}, meta))
+
+
+def test_more_attempts_than_in_training(monkeypatch, tmp_path):
+    monkeypatch.setattr(agent.evaluate, "make_env", make_env)
+    checkpoint = untrained(create_run(tmp_path, "r", {}), lake_config())
+    how = {"episodes": 3, "seed": 0, "device": "cpu", "greedy": False, "notify": ignore, "stop": threading.Event()}
+    for attempts in (1, 5):
+        played = evaluate(checkpoint, lake_config(**{"env.attempts": attempts}), None, **how)
+        assert [len(t.attempts) for t in played] == [attempts] * 3
+    with pytest.raises(CheckpointError, match="trained on another environment"):
+        evaluate(checkpoint, lake_config(**{"env.size": 4, "env.attempts": 5}), None, **how)
+    with pytest.raises(CheckpointError, match="max_steps: 8 against 20"):
+        evaluate(checkpoint, lake_config(**{"env.max_steps": 10}), None, **how)

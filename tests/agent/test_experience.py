@@ -14,7 +14,7 @@ from agent.forward import build_model
 from agent.interface import interface_of
 from agent.nets.model import acting_tensors
 from agent.presets import preset
-from agent.trainer import _environment_spec
+from agent.cycles import _environment_spec
 from store.errors import AmagoError
 
 

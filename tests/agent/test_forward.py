@@ -371,12 +371,12 @@ def test_padding_changes_nothing(actor, critic, kind):
 @pytest.mark.parametrize("critic", ["dep", "ind"])
 @torch.no_grad()
 def test_decoding_in_chunks_is_decoding_at_once(monkeypatch, critic, kind):
-    from agent import forward
+    from agent import values
 
     config = crossing("dep", critic, **KINDS[kind][1])
     model, batch = agent_of(config, kind), random_batch(9, interface=KINDS[kind][0])
     whole = terms_of(model, batch, config)
-    monkeypatch.setitem(forward._CHUNK, "cpu", 100)
+    monkeypatch.setitem(values._CHUNK, "cpu", 100)
     pieces = terms_of(model, batch, config)
     torch.testing.assert_close(pieces.actor, whole.actor)
     torch.testing.assert_close(pieces.targets, whole.targets)

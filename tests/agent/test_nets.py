@@ -17,6 +17,7 @@ from agent.nets.heads import ActionCritic, ActorHead, ChoiceCritic, CriticHead, 
 from agent.nets.model import ActingModel, acting_tensors, num_parameters
 from agent.nets.normalisation import RunningNorm
 from agent.nets.transformer import NEGATIVE_SLOPE
+from agent.values import value_bins
 
 SIZES = (4, 3, 5, 2, 3, 6)  # C, d_in, d_hidden, G, A or E, U
 
@@ -274,7 +275,7 @@ class TestModel:
         interface, more = KINDS[kind]
         config = tiny_config(**more)
         model = tiny_model(config, interface=interface)
-        acting = ActingModel(interface, config)
+        acting = ActingModel(interface, config, value_bins(config.loss))
         tensors = acting_tensors(model)
         assert tensors.keys() == acting_tensors(acting).keys() == acting.state_dict().keys()
         acting.load_state_dict(tensors)

@@ -17,10 +17,11 @@ from agent.config import Config
 from agent.envs.base import EnvSpec, Task
 from agent.forward import build_model
 from agent.interface import context_of, interface_of
-from agent.nets.distributions import Categorical
+from agent.nets.distributions import Categorical, Distribution
 from agent.nets.model import ActingModel, acting_tensors
 from agent.policy import Policy, UniformPolicy
 from agent.recorder import Recorder
+from agent.values import value_bins
 
 NUM_ACTORS = 4
 SPEC = EnvSpec.from_env(WalkEnv(max_steps=60))
@@ -50,13 +51,22 @@ def trained(config: Config, seed: int, spec: EnvSpec = SPEC) -> ActingModel:
 
 
 def acting(config: Config, seed: int, spec: EnvSpec = SPEC, *, greedy: bool = False) -> Policy:
-    model = ActingModel(interface_of(spec), config)
+    model = ActingModel(interface_of(spec), config, value_bins(config.loss))
     model.load_state_dict(acting_tensors(trained(config, seed, spec)))
     return Policy(model, NUM_ACTORS, config.model.context, greedy=greedy)
 
 
+def distribution_of(policy: Policy, recorder: Recorder, playing: np.ndarray) -> Distribution:
+    return policy.distribution(policy.states(recorder, playing), legal_of(recorder))
+
+
+def legal_of(recorder: Recorder) -> torch.Tensor | None:
+    masks = recorder.observations.get(ACTION_MASK)
+    return None if masks is None else torch.from_numpy(masks[np.arange(NUM_ACTORS), recorder.lengths]).bool()
+
+
 def probabilities_of(policy: Policy, recorder: Recorder, playing: np.ndarray) -> np.ndarray:
-    distribution = policy.distribution(recorder, playing)
+    distribution = distribution_of(policy, recorder, playing)
     assert isinstance(distribution, Categorical)
     return distribution.log_probabilities.exp().numpy()
 
@@ -180,7 +190,7 @@ def test_greedy_takes_the_likeliest_whatever_the_chances(kind):
         policy.choose(stage.recorder, playing, rng.random((NUM_ACTORS, policy.num_chances), np.float32), None)
         for _ in range(3)
     ]
-    best = policy.model.code.decode(policy.distribution(stage.recorder, playing).likeliest()).numpy()
+    best = policy.model.code.decode(distribution_of(policy, stage.recorder, playing).likeliest()).numpy()
     for row in rows:
         np.testing.assert_array_equal(row, rows[0])
         np.testing.assert_allclose(row, best, rtol=1e-3, atol=1e-3)

@@ -7,81 +7,29 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gymnasium import spaces
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap
+from report_data import CRAFTER, LAKE, SAPLING, STONE_IRON, header, played, trial
 
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import parse_instruction
 from agent.progress import Tally
-from agent.report import EvalReport, Header, bootstrap_interval, summarise, to_json, wilson_interval
+from agent.report import EvalReport, summarise, to_json, with_numbers
 from agent.report_text import (
     attempt_rows,
     environment_text,
     goal_rows,
     has_attempts,
+    instruction_attempt_rows,
     instruction_rows,
     overall_rows,
     to_markdown,
 )
-from store.trajectory import Trajectory, TrajectoryInfo
-
-CRAFTER = EnvSpec("crafter", spaces.Dict({"view": spaces.Discrete(3)}), spaces.Discrete(2), 100, 5, "crafter", None)
-LAKE = replace(CRAFTER, name="lake", max_instruction=0, vocabulary="", success_return=1.0)
-STONE_IRON = parse_instruction("stone pickaxe, collect iron")
-SAPLING = parse_instruction("collect sapling")
+from store.trajectory import Trajectory
 
 
-def played(instruction: tuple[int, ...], finished: int, steps: int, cause: str, seed: int = 1) -> Trajectory:
-    """An episode of `steps` steps that finished so many subgoals, all at its end."""
-    progress = np.zeros(steps + 1, np.uint8)
-    progress[-1] = finished
-    flags = np.zeros(steps, bool)
-    return Trajectory(
-        observations={"view": np.zeros((steps + 1, 1), np.uint8)},
-        actions=np.zeros(steps, np.int64),
-        rewards=np.zeros(steps, np.float32),
-        terminated=flags,
-        truncated=flags,
-        is_first=np.zeros(steps + 1, bool),
-        progress=progress,
-        instruction=np.array(instruction, np.int16),
-        events=np.zeros((0, 2), np.int32),
-        info=TrajectoryInfo(
-            environment="crafter",
-            seed=seed,
-            actor=0,
-            split="eval",
-            cause=cause,
-            wanted=False,
-            policy_update=0,
-            step=0,
-            epsilon=0.0,
-        ),
-    )
-
-
-def report_of(agent: list[Trajectory], random: list[Trajectory] | None = None, **header: object) -> EvalReport:
+def report_of(agent: list[Trajectory], random: list[Trajectory] | None = None, **changes: object) -> EvalReport:
     instructions = [STONE_IRON, SAPLING]
-    fields = {
-        "checkpoint": "runs/a/checkpoints/100",
-        "sha256": {"weights.safetensors": "ab12"},
-        "step": 100,
-        "rule": "latest",
-        "policy": "sampled",
-        "suite": "goals",
-        "episodes": 4,
-        "seed": 0,
-        "worlds": "held-out worlds (odd seeds)",
-        "device": "cpu",
-        "command": "amago eval --checkpoint a",
-        "environment": "crafter",
-        "settings": {"max_steps": 100},
-    }
     beside = summarise(random, instructions, CRAFTER) if random is not None else None
-    about = Header(**{**fields, **header})  # type: ignore[arg-type]
-    return EvalReport(about, summarise(agent, instructions, CRAFTER), beside)
+    return EvalReport(header(**changes), summarise(agent, instructions, CRAFTER), beside)
 
 
 FOUR = [
@@ -90,29 +38,6 @@ FOUR = [
     played(STONE_IRON, 0, 20, "death by zombie"),
     played(STONE_IRON, 2, 10, "completed"),
 ]
-
-
-@pytest.mark.parametrize(
-    ("successes", "trials", "low", "high"),
-    [
-        (5, 10, 0.236593, 0.763407),  # 0.5 -+ 1.96 sqrt(0.025 + 0.0096) / 1.384
-        (0, 10, 0.0, 0.277533),  # z^2 / (n + z^2)
-        (10, 10, 0.722467, 1.0),
-        (1, 1, 0.206549, 1.0),  # 1 / (1 + z^2)
-    ],
-)
-def test_wilson_interval_by_hand(successes: int, trials: int, low: float, high: float) -> None:
-    assert wilson_interval(Tally(successes, trials)) == pytest.approx((low, high), abs=1e-6)
-
-
-@given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_interval_agrees_with_scipy(counts: tuple[int, int]) -> None:
-    expected = binomtest(*counts).proportion_ci(0.95, "wilson")
-    assert wilson_interval(Tally(*counts)) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_no_trial_gives_no_interval() -> None:
-    assert wilson_interval(Tally(0, 0)) is None
 
 
 def test_instruction_figures() -> None:
@@ -189,7 +114,25 @@ def test_json_names_what_was_evaluated_and_every_world() -> None:
         "cause": "death by zombie",
         "episode_return": 0.0,
         "attempt_returns": [0.0],
+        "number": None,
     }
+
+
+def test_episodes_know_where_they_are_stored() -> None:
+    episodes = with_numbers(report_of(FOUR), [7, 8, 9, 10]).agent.episodes
+    assert [episode.number for episode in episodes] == [7, 8, 9, 10]
+    with pytest.raises(ValueError):
+        with_numbers(report_of(FOUR), [7])
+
+
+def test_training_rollouts_have_a_row_of_their_own() -> None:
+    report = replace(report_of(FOUR), training=summarise(FOUR[:3], None, CRAFTER))
+    _, rows = overall_rows(report)
+    assert rows[1][:3] == ["training", "33% (1/3)", "6-79"]
+    assert "Training: the run's last 3 rollouts before this checkpoint" in to_markdown(report)
+    document = to_json(report)["training"]
+    assert (document["success"]["trials"], document["returns"]["count"]) == (3, 3)
+    assert to_json(report_of(FOUR))["training"] is None
 
 
 def test_markdown_holds_header_and_tables() -> None:
@@ -209,14 +152,6 @@ def test_markdown_holds_header_and_tables() -> None:
 
 def test_markdown_marks_an_interrupted_evaluation() -> None:
     assert "INTERRUPTED" in to_markdown(report_of(FOUR, interrupted=True))
-
-
-def trial(*attempts: list[float], cause: str = "completed") -> Trajectory:
-    """An episode of attempts without an instruction, given by their rewards."""
-    rewards = np.concatenate([np.array(rewards, np.float32) for rewards in attempts])
-    starts = np.cumsum([0, *(len(rewards) for rewards in attempts)])[:-1]
-    alone = played((), 0, len(rewards), cause)
-    return replace(alone, rewards=rewards, is_first=np.isin(np.arange(len(rewards) + 1), starts))
 
 
 THREE = [trial([0, 0], [0, 1]), trial([1], [1], [0, 0], cause="hole"), trial([0], [1], [0.5], cause="horizon")]
@@ -251,6 +186,17 @@ def test_attempt_rows() -> None:
     assert header == ["attempt", "return", "95 %", "random", "success", "95 %", "steps", "episodes"]
     assert rows[1] == ["2", "1", "1 to 1", "0.25", "100% (3/3)", "44-100", "1.3", "3"]
     assert rows[2] == ["3", "0", "no data", "no data", "0% (0/1)", "0-79", "2.0", "1"]
+
+
+def test_success_of_each_attempt_at_an_instruction() -> None:
+    half = replace(played(SAPLING, 1, 4, "completed"), is_first=np.array([True, False, True, False, False]))
+    once = played(SAPLING, 0, 2, "time limit")
+    report = EvalReport(report_of([]).header, summarise([half, once], [SAPLING], CRAFTER))
+    assert report.agent.instructions[0].attempts == (Tally(0, 2), Tally(1, 1))
+    header, rows = instruction_attempt_rows(report)
+    assert header == ["instruction", "attempt 1", "attempt 2"]
+    assert rows == [["collect sapling", "0% (0/2)", "100% (1/1)"]]
+    assert "## Success by attempt" in to_markdown(report)
 
 
 def test_many_attempts_are_cut_on_the_page_only() -> None:
@@ -310,16 +256,11 @@ def test_instructions_of_worlds_are_grouped_by_their_length() -> None:
 def test_no_episode_gives_no_returns() -> None:
     returns = summarise([], None, LAKE).returns
     assert (returns.count, returns.mean, returns.interval) == (0, None, None)
-    assert bootstrap_interval([3.0]) is None
-    assert bootstrap_interval([3.0, 3.0]) == (3.0, 3.0)
 
 
-def test_the_bootstrap_agrees_with_scipy() -> None:
-    values = np.random.default_rng(1).exponential(size=60)
-    expected = bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(2)).confidence_interval
-    interval = bootstrap_interval(values.tolist())
-    assert interval == bootstrap_interval(values.tolist())
-    assert interval == pytest.approx((expected.low, expected.high), abs=0.03)
+def test_one_return_has_no_interval() -> None:
+    assert summarise([trial([3.0])], None, LAKE).returns.interval is None
+    assert summarise([trial([3.0])] * 2, None, LAKE).returns.interval == (3.0, 3.0)
 
 
 def test_environment_text() -> None:

@@ -24,6 +24,7 @@ from agent.nets.model import ActingModel
 from agent.policy import ActionSource, Policy, UniformPolicy
 from agent.rollout import Assignment, Collector
 from agent.tasks import TrainingTasks
+from agent.values import value_bins
 from store.trajectory import Trajectory, validate
 
 N = 3
@@ -53,6 +54,9 @@ class FixedPolicy:
         assert chances.shape == (recorder.num_actors, 3) and (chances >= 0).all() and (chances < 1).all()
         drawn = self.distribution.draw(torch.from_numpy(chances[:, :1])).argmax(-1).numpy()
         return drawn if epsilon is None else disturb(spaces.Discrete(3), drawn, chances[:, 1:], epsilon)
+
+    def diagnostics(self, actor: int, length: int) -> dict[str, np.ndarray]:
+        return {}
 
 
 def schedule(start: float = 0.5, end: float = 0.5, anneal_steps: int = 1000) -> ExplorationSchedule:
@@ -210,7 +214,7 @@ def test_crafter_goes_on_bit_by_bit(before, memory):
     def fresh() -> Collector:
         envs = VectorEnv(partial(make_crafter, "fast", "symbolic", 40), 2, 0)
         torch.manual_seed(1)
-        model = ActingModel(interface_of(envs.spec), config)
+        model = ActingModel(interface_of(envs.spec), config, value_bins(config.loss))
         model.actor.out.weight.data.normal_(std=0.5)
         schedule = ExplorationSchedule(anneal_steps=200, max_steps=40)
         tasks = TrainingTasks(None, 3, 2)

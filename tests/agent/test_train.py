@@ -11,25 +11,19 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
-import torch
 from walk_env import SlideEnv, WalkEnv
+from walk_run import RATIO, WARMUP, Run, assert_same_weights, play_instead, walk_config
 
-from agent import collector as collector_module
-from agent import trainer as trainer_module
+from agent import cycles as cycles_module
 from agent.checkpoint import load, newest
-from agent.config import Config, override
 from agent.envs.trial import make_trial
 from agent.learner import Learner
-from agent.presets import preset
 from agent.progress import Event, Progress, ignore
-from agent.train import Outcome, train
+from agent.train import train
 from store.errors import AmagoError, CheckpointError, DivergedError
 from store.layout import RunPaths
-from store.metrics import read_metrics
 from store.rollouts import RolloutReader
-from store.runs import create_run
 from store.status import read_status
-from store.trajectory import Trajectory
 
 
 @pytest.fixture(autouse=True)
@@ -37,77 +31,15 @@ def play(monkeypatch):
     """Plays the given environment instead of the configured one: a walk, unless it is called."""
 
     def play(make: Callable[[int], gymnasium.Env]) -> None:
-        for module in (trainer_module, collector_module):
-            monkeypatch.setattr(module, "make_env", lambda config: partial(make, config.max_steps))
+        play_instead(monkeypatch, make)
 
     play(WalkEnv)
     return play
 
 
-WARMUP, RATIO = 60, 15.0  # steps before the first update, steps per update
-
-
-def walk_config(steps: int = 250, **changes) -> Config:
-    base = {
-        "env.max_steps": 24,  # longer than the context: windows overflow
-        "task.goals": "collect coal, collect diamond",
-        "task.max_length": 2,
-        "model.context": 8,
-        "model.d_model": 8,
-        "model.d_encoder": 8,
-        "loss.actor": "ind",
-        "loss.critic": "ind",
-        "replay.warmup_steps": WARMUP,
-        "replay.steps_per_update": RATIO,
-        "collect.actors": 3,
-        "collect.workers": 0,
-        "exploration.anneal_steps": 500,
-        "run.steps": steps,
-        "run.device": "cpu",
-        "run.deterministic": True,
-        "run.log_every": 0.2,
-    }
-    return override(preset("tiny"), {**base, **{key.replace("__", "."): value for key, value in changes.items()}})
-
-
-class Run:
-    """One run directory and what was told about it."""
-
-    def __init__(self, runs_dir: Path, name: str = "r") -> None:
-        self.paths: RunPaths = create_run(runs_dir, name, {})
-        self.told: list = []
-
-    def go(self, config: Config, resume: bool = False, stop: threading.Event | None = None) -> Outcome:
-        return train(config, self.paths, resume=resume, notify=self.told.append, stop=stop or threading.Event())
-
-    @property
-    def warnings(self) -> list[str]:
-        return [item.text for item in self.told if isinstance(item, Event) and item.kind == "warning"]
-
-    @property
-    def trajectories(self) -> list[Trajectory]:
-        return list(RolloutReader(self.paths.rollouts("train")))
-
-    def metrics(self) -> dict[str, list[tuple[int, int, float]]]:
-        """Everything logged but the speeds, as (step, update, value)."""
-        return {
-            key: list(zip(series.step.tolist(), series.update.tolist(), series.value.tolist(), strict=True))
-            for key, series in read_metrics(self.paths).items()
-            if not key.startswith("system/")
-        }
-
-
 @pytest.fixture
 def run(tmp_path) -> Run:
     return Run(tmp_path)
-
-
-def assert_same_weights(one: Path, other: Path) -> None:
-    mine, theirs = load(one), load(other)
-    for some, others in ((mine.weights, theirs.weights), (mine.optimizer, theirs.optimizer)):
-        assert some.keys() == others.keys()
-        for name, tensor in some.items():
-            assert torch.equal(tensor, others[name]), name
 
 
 def test_a_run_ends_at_its_steps_with_everything_stored(run):
@@ -294,13 +226,13 @@ class TestResume:
         before = run.go(walk_config(300))
         shutil.rmtree(run.paths.rollouts("train"))
         made: list[tuple[int, int]] = []  # (step, update)
-        update = trainer_module.Trainer._update
+        learn = cycles_module.Cycles._learn
 
         def spied(self) -> None:
-            update(self)
-            made.append((self.step, self._learner.update_count))
+            learn(self)
+            made.append((self.step, self.update))
 
-        monkeypatch.setattr(trainer_module.Trainer, "_update", spied)
+        monkeypatch.setattr(cycles_module.Cycles, "_learn", spied)
         run.go(walk_config(550), resume=True)
         assert any("stored rollouts are missing" in text for text in run.warnings)
         first_step, first_update = made[0]
@@ -362,6 +294,8 @@ class TestResume:
         ):
             run.go(walk_config(60), resume=True)
         assert newest(run.paths)[0] == outcome.checkpoint
+        status = read_status(run.paths)
+        assert status is not None and status.state == "finished"
 
     def test_without_a_sound_checkpoint_nothing_is_begun_anew(self, run):
         run.go(walk_config(60))
@@ -371,6 +305,9 @@ class TestResume:
         with pytest.raises(CheckpointError, match="no sound checkpoint to go on from"):
             run.go(walk_config(400), resume=True)
         assert len(run.trajectories) == stored
+        status = read_status(run.paths)
+        assert status is not None and status.state == "crashed" and "no sound checkpoint" in status.message
+        assert "no sound checkpoint" in run.events("end")[-1]
 
     def test_checkpoints_are_pruned(self, run):
         step = 0

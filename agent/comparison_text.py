@@ -1,0 +1,88 @@
+"""A comparison in words: rows of tables, and Markdown made of them."""
+
+from __future__ import annotations
+
+from agent.comparison import Comparison, Pair
+from agent.report_text import NO_DATA, Table, markdown_table
+from agent.report_text import number as plain_number
+from agent.statistics import Estimate
+
+
+def to_markdown(comparison: Comparison) -> str:
+    """The whole comparison."""
+    sections = [
+        f"# Comparison of {', '.join(group.name for group in comparison.groups)}",
+        "\n".join(f"- {name}: {words}" for name, words in conditions(comparison).items()),
+        *(f"**Note.** {note}" for note in comparison.notes),
+        "## Over all tasks",
+        markdown_table(group_rows(comparison)),
+    ]
+    for pair in comparison.pairs:
+        sections += [f"## {title(pair)}", caption(pair), markdown_table(pair_rows(comparison, pair))]
+    return "\n\n".join(sections) + "\n"
+
+
+def conditions(comparison: Comparison) -> dict[str, str]:
+    """What all evaluations had in common, and what the figures are."""
+    return {**comparison.conditions, "score": f"{comparison.measure}, mean over the episodes of a task"}
+
+
+def group_rows(comparison: Comparison) -> Table:
+    """One row per group: aggregates over all tasks with their intervals."""
+    names = list(comparison.groups[0].aggregates)
+    header = ["runs", "seeds", "steps", *(column for name in names for column in (name, "95 %"))]
+    rows = []
+    for group in comparison.groups:
+        low, high = min(group.steps), max(group.steps)
+        steps = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        cells = [text for name in names for text in _cells(group.aggregates[name], comparison.measure)]
+        rows.append([group.name, str(len(group.runs)), steps, *cells])
+    return header, rows
+
+
+def pair_rows(comparison: Comparison, pair: Pair) -> Table:
+    """One row per task: both scores and their difference; a last one over all tasks."""
+    by_name = {group.name: group for group in comparison.groups}
+    first, second = by_name[pair.first], by_name[pair.second]
+    measure = comparison.measure
+    rows = [
+        [task, score(a.value, measure), score(b.value, measure), *_cells(difference, measure, signed=True)]
+        for task, a, b, difference in zip(comparison.tasks, first.tasks, second.tasks, pair.tasks, strict=True)
+    ]
+    means = [score(group.aggregates["mean"].value, measure) for group in (first, second)]
+    rows.append(["all", *means, *_cells(pair.overall, measure, signed=True)])
+    return ["task", pair.first, pair.second, "difference", "95 %"], rows
+
+
+def title(pair: Pair) -> str:
+    """'a minus b'."""
+    return f"{pair.first} minus {pair.second}"
+
+
+def caption(pair: Pair) -> str:
+    """What the intervals mean, and who is ahead."""
+    low_high = _bounds(pair.improvement, "success")
+    interval = f", 95 %: {low_high}" if pair.improvement.interval else ", no interval with a single run"
+    over = "training runs" if pair.over == "runs" else "worlds, the same for both; not over training runs"
+    return (
+        f"Intervals are over {over}. Probability that a run of {pair.first} beats one of {pair.second} on a task, ties "
+        f"counting half: {score(pair.improvement.value, 'success')}{interval}."
+    )
+
+
+def score(value: float, measure: str, *, signed: bool = False) -> str:
+    """'62%', '+12%'; returns as numbers."""
+    if measure == "success":
+        return f"{value:+.0%}" if signed else f"{value:.0%}"
+    return f"{'+' if signed and value > 0 else ''}{plain_number(value)}"
+
+
+def _cells(estimate: Estimate, measure: str, *, signed: bool = False) -> tuple[str, str]:
+    return score(estimate.value, measure, signed=signed), _bounds(estimate, measure, signed=signed)
+
+
+def _bounds(estimate: Estimate, measure: str, *, signed: bool = False) -> str:
+    if estimate.interval is None:
+        return NO_DATA
+    low, high = estimate.interval
+    return f"{score(low, measure, signed=signed)} to {score(high, measure, signed=signed)}"
