@@ -7,16 +7,33 @@ from typing import Annotated
 
 import typer
 
+from amago_cli.commands.dashboard import dashboard
 from amago_cli.commands.envs import envs
 from amago_cli.commands.evaluate import evaluate
 from amago_cli.commands.goals import goals
+from amago_cli.commands.orders import go_on, pause, stop
 from amago_cli.commands.runs import runs
 from amago_cli.commands.show import show
+from amago_cli.commands.store import store
 from amago_cli.commands.train import train
+from amago_cli.commands.trainer import trainer
+from amago_cli.commands.watch import watch
 from amago_cli.failures import run_guarded
 from amago_cli.streams import prepare_streams
 
-COMMANDS = {"train": train, "eval": evaluate, "runs": runs, "show": show, "goals": goals, "envs": envs}
+COMMANDS = {
+    "train": train,
+    "eval": evaluate,
+    "runs": runs,
+    "show": show,
+    "watch": watch,
+    "stop": stop,
+    "pause": pause,
+    "continue": go_on,
+    "dashboard": dashboard,
+    "goals": goals,
+    "envs": envs,
+}
 
 app = typer.Typer(
     name="amago",
@@ -27,6 +44,8 @@ app = typer.Typer(
 )
 for name, command in COMMANDS.items():
     app.command(name)(command)
+app.command("background", hidden=True)(trainer)
+app.add_typer(store, name="store")
 
 
 def _print_version(wanted: bool) -> None:

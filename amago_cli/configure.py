@@ -25,19 +25,27 @@ class Resolved(NamedTuple):
     preset: str
 
 
-def resolve(preset: str | None, file: Path | None, named: Mapping[str, Any], assignments: Iterable[str]) -> Resolved:
+def resolve(
+    preset: str | None,
+    file: Path | None,
+    named: Mapping[str, Any],
+    assignments: Iterable[str],
+    beneath: Mapping[str, Any] | None = None,
+) -> Resolved:
     """The configuration of a new run. `named` maps dotted keys to the values of options that were given.
 
-    Without a `preset` it starts from the one that is named like the environment, or from "small" if there is none.
+    `beneath` lies directly on the preset. Without a `preset` it starts from the one that is named like the environment,
+    or from "small" if there is none.
     """
     from agent.config import environment_names, override
     from agent.presets import PRESETS
 
     if preset is not None:
         check_name("preset", preset, PRESETS, "amago train --help")
-    changes = {**(read_config_file(file) if file else {}), **named, **parse_assignments(assignments)}
-    if "env.name" in changes:
-        check_name("environment", str(changes["env.name"]), environment_names(), "amago envs")
+    typed = {**(read_config_file(file) if file else {}), **named, **parse_assignments(assignments)}
+    if "env.name" in typed:
+        check_name("environment", str(typed["env.name"]), environment_names(), "amago envs")
+    changes = {**(beneath or {}), **typed}
     own = changes.get("env.name")
     name = preset or (own if own in PRESETS else DEFAULT_PRESET)
     return Resolved(override(PRESETS[name].build(), changes), name)

@@ -50,10 +50,26 @@ def describe_attempts(env: EnvConfig) -> str:
     return str(env.attempts) if env.horizon is None else f"{env.attempts}, at most {env.horizon} steps"
 
 
+def takes_words(env: EnvConfig) -> bool:
+    """Whether its instructions are written in words: Crafter's are, unless it is played freely."""
+    from agent.env_config import CrafterConfig
+
+    return isinstance(env, CrafterConfig) and env.reward == "instructions"
+
+
 def require_words(config: Config, option: str) -> None:
     """AmagoError where an instruction in words was given to an environment that takes none."""
+    if config.env.name == WORDED and not takes_words(config.env):
+        raise AmagoError(f"free play takes no instructions: leave out {option} or --reward crafter")
     if config.env.name != WORDED:
         raise AmagoError(f"{config.env.name} takes no instructions in words: {option} is for {WORDED}")
+
+
+def can_play(config: Config) -> bool:
+    """Whether there is a program of the environment, and not only stored rollouts."""
+    from agent.env_config import UNPLAYABLE
+
+    return config.env.name != UNPLAYABLE
 
 
 def look_at(config: Config) -> EnvSpec:

@@ -1,22 +1,21 @@
-"""One evaluation from the name of a checkpoint to files: what is evaluated, on what, and where it is written.
+"""One evaluation from the name of a checkpoint to a report: what is evaluated, and on what.
 
-Playing the episodes is `agent.evaluate`, the figures are `agent.report`.
+Playing the episodes is `agent.evaluate`, the figures are `agent.report`, the files `amago_cli.report_files`.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
-from itertools import chain
-from itertools import count as numbers
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amago_cli import environments
 from amago_cli.displays import Display
-from amago_cli.output import command_line, count, remark
-from store.errors import AmagoError, StorageError
+from amago_cli.output import command_line, count
+from store.errors import AmagoError
 from store.layout import RunPaths
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 Instruction = tuple[int, ...]
 
 _PACKAGES = ("amago", "crafter", "gymnasium", "numpy", "torch")  # whose versions can change a figure
+_TRAINING_ROLLOUTS = 100  # of the run that are shown beside the evaluation
 EPISODES, EPISODES_OF_WORLDS = 10, 50  # played unless told otherwise: per instruction, and in all where there is none
 
 
@@ -85,6 +85,15 @@ def find_subject(runs_dir: Path, text: str) -> Subject:
     return Subject(path, _rule(text, path), meta, from_mapping(meta["config"]), run if inside else None)
 
 
+def with_attempts(subject: Subject, attempts: int | None) -> Subject:
+    """The subject, to play so many attempts at each task whatever it was trained on; None leaves it as it is."""
+    from agent.config import override
+
+    if attempts is None:
+        return subject
+    return replace(subject, config=override(subject.config, {"env.attempts": attempts, "env.horizon": None}))
+
+
 def parse_goals(texts: list[str]) -> list[Instruction]:
     """The instructions meant; GoalError for the first that cannot be understood."""
     from agent.goals.grammar import parse_instruction
@@ -104,7 +113,7 @@ def choose_tasks(config: Config, goals: list[Instruction], suite: str | None, co
 
     if goals or suite:
         environments.require_words(config, "--goals" if goals else "--suite")
-    if config.env.name != environments.WORDED:
+    if not environments.takes_words(config.env):
         return Tasks("worlds", None)
     if goals:
         return Tasks("goals", goals)
@@ -136,21 +145,27 @@ def run(
         beside = _play(subject, None, tasks, settings, display, stop)
     header = _header(subject, tasks, settings, trajectories, time.monotonic() - start, stop.is_set())
     agent, random = (summarise(played, tasks.instructions, subject.spec) for played in (trajectories, beside))
-    return EvalReport(header, agent, random if beside else None), trajectories
+    training = summarise(_training_rollouts(subject, tasks), None, subject.spec)
+    report = EvalReport(header, agent, random if beside else None, training if training.episodes else None)
+    return report, trajectories
 
 
-def save(subject: Subject, report: EvalReport, trajectories: list[Trajectory]) -> list[Path]:
-    """Write the report as JSON and Markdown, and the trajectories into the run; the files written.
+def _training_rollouts(subject: Subject, tasks: Tasks) -> Iterator[Trajectory]:
+    """The run's last rollouts up to this checkpoint that carried one of the instructions, without observations."""
+    from store.rollouts import RolloutReader
 
-    A place that cannot be written is an error inside a run, and a remark beside a checkpoint of no run.
-    """
-    if subject.run:
-        return [*_save_report(subject, report), *_save_rollouts(subject, subject.run, trajectories)]
-    try:
-        return _save_report(subject, report)
-    except StorageError as error:
-        remark(f"no report written: {error}")
-        return []
+    if subject.run is None:
+        return
+    reader = RolloutReader(subject.run.rollouts("train"))
+    index = reader.index()
+    asked = None if tasks.instructions is None else set(tasks.instructions)
+    found = [
+        i
+        for i in range(len(index))
+        if index.step[i] <= subject.meta["step"] and (asked is None or index.instruction(i) in asked)
+    ]
+    for i in found[-_TRAINING_ROLLOUTS:]:
+        yield replace(reader.load(i), observations={})
 
 
 def _play(
@@ -218,39 +233,6 @@ def _describe_worlds(trajectories: list[Trajectory]) -> str:
     seeds = [trajectory.info.seed for trajectory in trajectories]
     span = f"{min(seeds)} to {max(seeds)}" if seeds else "none played"
     return f"held-out worlds (odd seeds, {span}; training worlds have even seeds)"
-
-
-def _save_report(subject: Subject, report: EvalReport) -> list[Path]:
-    from agent.report import to_json
-    from agent.report_text import to_markdown
-    from store.atomic import write_json, write_text
-    from store.errors import storage_guard
-
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    base = _unused(subject.reports, f"eval-{report.header.step}-{report.header.suite}-{stamp}")
-    files = [base.with_suffix(".json"), base.with_suffix(".md")]
-    with storage_guard(subject.reports):
-        subject.reports.mkdir(exist_ok=True)
-    write_json(files[0], to_json(report))
-    write_text(files[1], to_markdown(report))
-    return files
-
-
-def _unused(folder: Path, name: str) -> Path:
-    """`name`, or with -2, -3 ... behind it where reports of the same second are."""
-    names = chain([name], (f"{name}-{number}" for number in numbers(2)))
-    return next(folder / each for each in names if not (folder / f"{each}.json").exists())
-
-
-def _save_rollouts(subject: Subject, run: RunPaths, trajectories: list[Trajectory]) -> list[Path]:
-    """Written at the end and in one go, so that two evaluations of a run hardly ever meet in its folder."""
-    from store.rollouts import RolloutWriter
-
-    writer = RolloutWriter(run, "eval", spec=subject.meta["environment"])
-    for trajectory in trajectories:
-        writer.append(trajectory)
-    writer.close()
-    return [run.rollouts("eval")] if trajectories else []
 
 
 def _rule(text: str, path: Path) -> str:

@@ -17,6 +17,7 @@ DEFAULT_RUNS_DIR = Path("runs")
 Device = Literal["auto", "cpu", "cuda"]
 Observation = Literal["symbolic", "crop", "pixels"]
 Engine = Literal["fast", "package"]
+Reward = Literal["instructions", "crafter"]
 Relabel = Literal["none", "some", "all", "all_or_nothing"]
 Crossing = Literal["dep", "ind"]
 

@@ -26,7 +26,7 @@ class Stop:
     def receive(self, number: int, frame: FrameType | None) -> None:
         """The signal handler, run by Python between two instructions of the main thread."""
         exit_code = _EXIT_CODES[signal.Signals(number)]
-        if self.event.is_set():
+        if self.exit_code is not ExitCode.OK:  # the event alone may have been set by `amago stop`
             os._exit(exit_code)
         self.exit_code = exit_code
         self.event.set()

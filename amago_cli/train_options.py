@@ -16,9 +16,11 @@ KEYS = {
     "goals": "task.goals",
     "observation": "env.observation",
     "engine": "env.engine",
+    "reward": "env.reward",
     "attempts": "env.attempts",
     "horizon": "env.horizon",
     "steps": "run.steps",
+    "updates": "run.updates",
     "minutes": "run.minutes",
     "device": "run.device",
     "actors": "collect.actors",
@@ -40,15 +42,28 @@ EnvId = Annotated[str | None, _option("--id", "gym: CartPole-v1, or my_module:My
 Goals = Annotated[str | None, _option("--goals", "crafter: the instruction wanted: 'stone pickaxe, collect iron'.")]
 Observation = Annotated[options.Observation | None, _option("--obs", "crafter: what the agent sees.")]
 Engine = Annotated[options.Engine | None, _option("--engine", "crafter: core of the game.")]
+Reward = Annotated[
+    options.Reward | None,
+    _option("--reward", "crafter: what pays: instructions, or in free play the benchmark's achievements."),
+]
 Attempts = Annotated[int | None, _option("--attempts", "Attempts at the same task in one rollout.")]
 Horizon = Annotated[int | None, _option("--horizon", "Steps of a rollout, all attempts together.")]
 
+Offline = Annotated[
+    str | None,
+    _option(
+        "--offline",
+        "Learn from stored rollouts, play nothing: a run, or folder or id of a Minari dataset.",
+        metavar="DATASET",
+    ),
+]
 Run = Annotated[str | None, _option("--run", "Name of the new run.", metavar="NAME")]
 Resume = Annotated[
     str | None,
     _option("--resume", "Go on with this run.", metavar="RUN", autocompletion=options.complete_run),
 ]
 Steps = Annotated[int | None, _option("--steps", "Stop after so many environment steps in all.")]
+Updates = Annotated[int | None, _option("--updates", "Stop after so many optimiser steps in all.")]
 Minutes = Annotated[float | None, _option("--minutes", "Stop after so much training time in all.")]
 
 Seed = Annotated[int | None, _option("--seed", "Seed of everything random.")]
@@ -75,3 +90,5 @@ Assignments = Annotated[
 ]
 ShowConfig = Annotated[bool, _option("--show-config", "Print every field with its meaning, and stop.")]
 DryRun = Annotated[bool, _option("--dry-run", "Check, print the resolved configuration, and stop.")]
+Detach = Annotated[bool, _option("--detach", "Train in the background and return.")]
+Plain = Annotated[bool, _option("--plain", "Lines of text instead of the live screen.")]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from amago_cli import evaluation, options
+from amago_cli import comparison, evaluation, options, report_files
 from amago_cli.displays import choose_display
 from amago_cli.exit_codes import ExitCode
 from amago_cli.output import print_json, remark, table
@@ -24,6 +25,12 @@ Suite = Literal["instructions", "achievements", "paper"]
 
 
 def evaluate(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="With --compare: runs, or reports as JSON files.", metavar="RUN", autocompletion=options.complete_run
+        ),
+    ] = None,
     checkpoint: Annotated[
         str,
         typer.Option(
@@ -31,7 +38,10 @@ def evaluate(
             metavar="RUN|PATH",
             autocompletion=options.complete_run,
         ),
-    ],
+    ] = "",
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Compare the newest reports of runs; plays nothing.")
+    ] = False,
     goals: Annotated[
         list[str] | None, typer.Option(help="crafter: an instruction to evaluate; repeatable.", metavar="TEXT")
     ] = None,
@@ -39,6 +49,10 @@ def evaluate(
     count: Annotated[int, typer.Option(min=1, help="Instructions drawn by suite 'instructions'.")] = 50,
     episodes: Annotated[
         int | None, typer.Option(min=1, help="Episodes per instruction [10], or in all where there are none [50].")
+    ] = None,
+    k_attempts: Annotated[
+        int | None,
+        typer.Option(min=1, help="Play each task so many times in one rollout [as in training]; judged by the last."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of worlds and actions.")] = 0,
     device: Annotated[options.Device, typer.Option(help="Where the networks run.")] = "auto",
@@ -51,13 +65,18 @@ def evaluate(
     as_json: options.AsJson = False,
     runs_dir: options.RunsDir = options.DEFAULT_RUNS_DIR,
 ) -> None:
-    """Evaluate a checkpoint: amago eval --checkpoint RUN."""
+    """Evaluate a checkpoint: amago eval --checkpoint RUN. Or compare: amago eval --compare RUN RUN."""
+    if compare:
+        _compare(runs_dir, runs or [], checkpoint, as_json=as_json)
+        return
+    if runs or not checkpoint:
+        raise AmagoError("name what to evaluate: amago eval --checkpoint RUN (or amago eval --compare RUN RUN)")
     if suite and goals:
         raise AmagoError("give --suite or --goals, not both")
     instructions = evaluation.parse_goals(goals or [])  # before torch and the checkpoint, which take seconds
     display = choose_display(sys.stderr)
     display.note(f"loading checkpoint {checkpoint} ...")
-    subject = evaluation.find_subject(runs_dir, checkpoint)
+    subject = evaluation.with_attempts(evaluation.find_subject(runs_dir, checkpoint), k_attempts)
     tasks = evaluation.choose_tasks(subject.config, instructions, suite, count, seed)
     if fail_under is not None:
         evaluation.require_success(subject)
@@ -67,8 +86,7 @@ def evaluate(
     with stop_on_signals(display.note, "stopping: reporting the finished episodes") as stop:
         report, trajectories = evaluation.run(subject, tasks, settings, display, stop.event)
     if trajectories:
-        print_report(report, as_json=as_json)
-        _keep(subject, report, trajectories)
+        _keep(subject, report, trajectories, as_json=as_json)
     if stop.event.is_set():
         raise typer.Exit(stop.exit_code)
     _gate(report, fail_under)
@@ -84,6 +102,7 @@ def print_report(report: EvalReport, *, as_json: bool) -> None:
         has_attempts,
         instruction_rows,
         overall_rows,
+        training_caption,
     )
 
     if as_json:
@@ -102,13 +121,30 @@ def print_report(report: EvalReport, *, as_json: bool) -> None:
     if report.agent.goals:
         tables.append(goal_rows(report))
     print("".join(f"\n{table(*each)}\n" for each in tables))
+    if report.training:
+        print(training_caption(report.training))
 
 
-def _keep(subject: evaluation.Subject, report: EvalReport, trajectories: list[Trajectory]) -> None:
-    for file in evaluation.save(subject, report, trajectories):
+def _keep(subject: evaluation.Subject, report: EvalReport, trajectories: list[Trajectory], *, as_json: bool) -> None:
+    """Files first, for the report then knows where its episodes are; but the figures are printed whatever happens."""
+    files: list[Path] = []
+    try:
+        report, files = report_files.save(subject, report, trajectories)
+    finally:
+        print_report(report, as_json=as_json)
+    for file in files:
         remark(f"written: {file}")
     if subject.run:
         remark(f"next: amago show {subject.run.name}{options.elsewhere(subject.run.root.parent)}")
+
+
+def _compare(runs_dir: Path, runs: list[str], checkpoint: str, *, as_json: bool) -> None:
+    if checkpoint or len(runs) < 2:
+        raise AmagoError("--compare takes two runs or more and no checkpoint: amago eval --compare RUN RUN")
+    found = comparison.compare_runs(runs_dir, runs)
+    comparison.show(found, as_json=as_json)
+    for file in comparison.save(runs_dir, found):
+        remark(f"written: {file}")
 
 
 def _gate(report: EvalReport, fail_under: float | None) -> None:

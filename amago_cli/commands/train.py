@@ -8,12 +8,13 @@ from typing import Any
 
 import typer
 
-from amago_cli import configure, options, train_options, training
-from amago_cli.displays import Display, choose_display
+from amago_cli import configure, options, stored, train_options, training
+from amago_cli.displays import Display, PlainDisplay, choose_display
 from store.errors import AmagoError
 
-RESUMABLE = ("steps", "minutes", "device")  # named options that may come with --resume
-NEW_RUN_ONLY = ("run", "preset", "config", "show_config", "dry_run")
+RESUMABLE = ("steps", "updates", "minutes", "device")  # named options that may come with --resume
+NEW_RUN_ONLY = ("run", "preset", "config", "show_config", "dry_run", "offline")
+PLAYING = ("environment", "observation", "engine", "attempts", "horizon", "steps", "actors", "workers")
 
 
 def train(
@@ -23,11 +24,14 @@ def train(
     goals: train_options.Goals = None,
     observation: train_options.Observation = None,
     engine: train_options.Engine = None,
+    reward: train_options.Reward = None,
     attempts: train_options.Attempts = None,
     horizon: train_options.Horizon = None,
+    offline: train_options.Offline = None,
     run: train_options.Run = None,
     resume: train_options.Resume = None,
     steps: train_options.Steps = None,
+    updates: train_options.Updates = None,
     minutes: train_options.Minutes = None,
     seed: train_options.Seed = None,
     device: train_options.Device = None,
@@ -42,6 +46,8 @@ def train(
     assignments: train_options.Assignments = None,
     show_config: train_options.ShowConfig = False,
     dry_run: train_options.DryRun = False,
+    detach: train_options.Detach = False,
+    plain: train_options.Plain = False,
     as_json: options.AsJson = False,
     runs_dir: options.RunsDir = options.DEFAULT_RUNS_DIR,
 ) -> None:
@@ -50,17 +56,23 @@ def train(
 
     given = [name for name in train_options.KEYS if ctx.params[name] is not None]
     named = {train_options.KEYS[name]: ctx.params[name] for name in given}
-    display = choose_display(sys.stdout, as_json=as_json)
+    display = PlainDisplay(sys.stdout) if plain and not as_json else choose_display(sys.stdout, as_json=as_json)
+    place = training.choose_place(sys.stdout, as_json=as_json, plain=plain, detach=detach)
     if resume is not None:
         _refuse_beside_resume([*given, *(name for name in NEW_RUN_ONLY if _is_given(ctx, name))])
-        _resume(runs_dir, resume, named, assignments or [], display)
+        _resume(runs_dir, resume, {**named, **configure.parse_assignments(assignments or [])}, place, display)
         return
-    if environment is None and config is None and not show_config:
+    if environment is None and config is None and offline is None and not show_config:
         raise AmagoError("say what to play: `amago train crafter`; `amago envs` lists what there is")
     quiet = show_config or dry_run
     if not quiet:
-        display.note(f"setting up {environment or config} ...")
-    resolved = configure.resolve(preset, config, named, assignments or [])
+        display.note(f"setting up {environment or offline or config} ...")
+    if offline is None:
+        material, resolved = None, configure.resolve(preset, config, named, assignments or [])
+    else:
+        _refuse_beside_offline(given)
+        material = stored.find_material(runs_dir, offline, named.pop("env.id", None))
+        resolved = material.resolve(preset, config, named, assignments or [])
     if show_config:
         print(_explained(resolved.config))
         return
@@ -71,17 +83,22 @@ def train(
         print(_checked(resolved.config, task))
         return
     display.note(task)
-    training.start(resolved.config, resolved.preset, runs_dir, run, display)
+    if material is None:
+        paths = training.prepare(resolved.config, resolved.preset, runs_dir, run)
+    else:
+        display.note(material.describe())
+        paths = stored.create(runs_dir, run, resolved.config, resolved.preset, material)
+    training.train_at(place, paths, resolved.config, {}, display, resume=False)
 
 
-def _resume(runs_dir: Path, name: str, named: dict[str, Any], assignments: list[str], display: Display) -> None:
+def _resume(runs_dir: Path, name: str, changes: dict[str, Any], place: training.Place, display: Display) -> None:
     from store.runs import open_run
 
     paths = open_run(runs_dir, name)
     display.note(f"setting up run {paths.name} ...")
-    config = training.resumed_config(paths, named, assignments)
+    config = training.resumed_config(paths, changes)
     display.note(training.describe_task(config))
-    training.resume(config, paths, display)
+    training.train_at(place, paths, config, changes, display, resume=True)
 
 
 def _is_given(ctx: typer.Context, name: str) -> bool:
@@ -93,9 +110,16 @@ def _refuse_beside_resume(given: list[str]) -> None:
     """A resumed run keeps its configuration: silently ignoring an option would be worse than refusing it."""
     wrong = [name for name in given if name not in RESUMABLE]
     if wrong:
-        allowed = "--steps, --minutes, --device and --set of run.* and optimizer.learning_rate"
+        allowed = "--steps, --updates, --minutes, --device and --set of run.* and optimizer.learning_rate"
         wrong = ["id" if name == "env_id" else name for name in wrong]  # as it was typed
         raise AmagoError(f"{' and '.join(wrong)} cannot be given with --resume, which takes only {allowed}")
+
+
+def _refuse_beside_offline(given: list[str]) -> None:
+    """Stored rollouts are what they are, and nothing else is played."""
+    wrong = [name for name in given if name in PLAYING]
+    if wrong:
+        raise AmagoError(f"{' and '.join(wrong)} cannot be given with --offline: the rollouts are there already")
 
 
 def _explained(config: Any) -> str:
@@ -111,5 +135,6 @@ def _checked(config: Any, task: str) -> str:
     from amago_cli.estimates import describe_needs
     from amago_cli.toml_text import to_toml
 
-    comments = [f"# {line}" for line in (task, *describe_needs(config))]
+    needs = [] if config.replay.offline else describe_needs(config)  # nothing is known of what is not played
+    comments = [f"# {line}" for line in (task, *needs)]
     return "\n".join([*comments, "", to_toml(config)])

@@ -131,7 +131,7 @@ class FakeEvaluation:
         stop: Any,
         **how: Any,
     ) -> list[Trajectory]:
-        self.calls.append({"checkpoint": checkpoint, "instructions": instructions, **how})
+        self.calls.append({"checkpoint": checkpoint, "config": config, "instructions": instructions, **how})
         notify(EvalProgress(1, 2, 30.0))
         self.during()
         episodes = range(self.finished_at_stop if stop.is_set() else how["episodes"])

@@ -54,9 +54,9 @@ def test_progress_goes_to_stderr(amago: Amago, checkpoint: Path, evaluation: Any
 def test_report_and_rollouts_are_kept_in_the_run(amago: Amago, checkpoint: Path, evaluation: Any) -> None:
     result = amago("eval", "--checkpoint", "a@best", "--episodes", "2")
     reports = sorted((checkpoint.parents[1] / "reports").iterdir())
-    assert [path.suffix for path in reports] == [".json", ".md"]
+    assert [path.suffix for path in reports] == [".html", ".json", ".md"]
     assert all(f"written: {path}" in result.err for path in reports)
-    header = json.loads(reports[0].read_text())["header"]
+    header = json.loads(reports[1].read_text())["header"]
     assert (header["rule"], header["step"], header["sha256"]) == ("best", 1000, {"weights": "ab12"})
     assert header["command"] == "amago eval --checkpoint a@best --episodes 2"
     stored = RolloutReader(checkpoint.parents[1] / "rollouts" / "eval")
@@ -69,7 +69,7 @@ def test_a_checkpoint_outside_a_run_is_reported_beside_it(
     (checkpoint.parents[1] / "config.json").unlink()
     result = amago("eval", "--checkpoint", str(checkpoint))
     assert result.code == 0
-    assert len(list(checkpoint.parent.glob("eval-1000-wanted-*"))) == 2
+    assert len(list(checkpoint.parent.glob("eval-1000-wanted-*"))) == 3
     assert not (checkpoint.parents[1] / "rollouts").exists()
 
 

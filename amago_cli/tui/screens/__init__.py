@@ -1,0 +1,1 @@
+"""Whole screens: the live view, and what opens above it."""

@@ -1,0 +1,1 @@
+"""Parts of the live view, each drawing one part of a snapshot."""
