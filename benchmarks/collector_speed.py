@@ -8,6 +8,7 @@ and on the crafter package in turn. The last line is one JSON object:
     steps_per_second           environment steps a second on the compiled engine
     ratio_collector            the same over the same collector on the crafter package
     ratio_without_policy       the same over random play on the compiled engine: below 1, the price of the network
+    ratio_without_notes        the same over the same collector that notes no values: below 1, the price of the notes
     bytes_per_step             of a sealed shard, symbolic observations
     bytes_per_step_in_memory   before compression
 """
@@ -16,6 +17,7 @@ import argparse
 import json
 import tempfile
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 import torch
@@ -27,31 +29,63 @@ from agent.envs.vector import VectorEnv
 from agent.goals.sampling import InstructionSampler
 from agent.interface import context_of, interface_of
 from agent.nets.model import ActingModel
+from agent.notes import Notebook
 from agent.policy import ActionSource, Policy, UniformPolicy
 from agent.rollout import Collector
 from agent.tasks import TrainingTasks
+from agent.values import value_bins
 from store.layout import RunPaths
 from store.rollouts import RolloutWriter
 from store.trajectory import Trajectory
 
+_TURN = 64  # steps of a collector before it is the other one's turn
+
+
+def new_collector(config: Config, envs: VectorEnv, *, with_policy: bool = True, num_noted: int = 1) -> Collector:
+    """A collector that has played a step, so that its workers run."""
+    policy: ActionSource = UniformPolicy(envs.spec.action_space)
+    if with_policy:
+        model = ActingModel(interface_of(envs.spec), config, value_bins(config.loss))
+        notebook = Notebook(model, config.loss, num_noted)
+        policy = Policy(model, config.collect.actors, context_of(config.model, envs.spec), notebook=notebook)
+    tasks = TrainingTasks(InstructionSampler(None, 0.0, 0.0), config.run.seed, config.collect.actors)
+    collector = Collector(
+        envs, policy, tasks, ExplorationSchedule(anneal_steps=1_000_000, max_steps=envs.spec.max_steps)
+    )
+    collector.advance()
+    return collector
+
+
+def new_envs(config: Config) -> VectorEnv:
+    return VectorEnv(make_env(config.env), config.collect.actors, config.collect.workers)
+
 
 def collect(config: Config, seconds: float, *, with_policy: bool = True) -> tuple[float, list[Trajectory], dict]:
     """Steps a second, the rollouts finished meanwhile and the description of the environment."""
-    make = make_env(config.env)
-    with VectorEnv(make, config.collect.actors, config.collect.workers) as envs:
-        interface = interface_of(envs.spec)
-        policy: ActionSource = UniformPolicy(envs.spec.action_space)
-        if with_policy:
-            policy = Policy(ActingModel(interface, config), config.collect.actors, context_of(config.model, envs.spec))
-        tasks = TrainingTasks(InstructionSampler(None, 0.0, 0.0), config.run.seed, config.collect.actors)
-        exploration = ExplorationSchedule(anneal_steps=1_000_000, max_steps=envs.spec.max_steps)
-        collector = Collector(envs, policy, tasks, exploration)
-        collector.advance()  # starts the workers
+    with new_envs(config) as envs:
+        collector = new_collector(config, envs, with_policy=with_policy)
         first, begin = collector.step, perf_counter()
         finished: list[Trajectory] = []
         while perf_counter() - begin < seconds:
             finished += collector.advance()
         return (collector.step - first) / (perf_counter() - begin), finished, envs.spec.to_json()
+
+
+def speed_with_notes(config: Config, seconds: float) -> float:
+    """Speed with notes over speed without: both take turns, since the difference is smaller than a machine's moods."""
+    with new_envs(config) as some, new_envs(config) as others:
+        noting, plain = new_collector(config, some), new_collector(config, others, num_noted=0)
+        ratios, begin = [], perf_counter()
+        while perf_counter() - begin < seconds:
+            ratios.append(_seconds_of(plain) / _seconds_of(noting))
+        return median(ratios)
+
+
+def _seconds_of(collector: Collector) -> float:
+    begin = perf_counter()
+    for _ in range(_TURN):
+        collector.advance()
+    return perf_counter() - begin
 
 
 def stored_bytes_per_step(trajectories: list[Trajectory], spec: dict) -> float:
@@ -81,6 +115,7 @@ def main() -> None:
         "workers": options.workers,
         "steps_per_second": round(ours),
         "ratio_collector": round(ours / package, 2),
+        "ratio_without_notes": round(speed_with_notes(config, 2 * options.seconds), 2),
         "ratio_without_policy": round(ours / random_play, 2),
         "bytes_per_step": round(stored_bytes_per_step(finished, spec), 1),
         "bytes_per_step_in_memory": round(sum(t.num_bytes for t in finished) / sum(t.length for t in finished), 1),

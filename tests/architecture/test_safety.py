@@ -11,7 +11,9 @@ from amago_cli.exit_codes import ExitCode
 from store import errors
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted(file for package in ("amago_cli", "agent", "store") for file in (ROOT / package).rglob("*.py"))
+SOURCES = sorted(
+    file for package in ("amago_cli", "agent", "dashboard", "store") for file in (ROOT / package).rglob("*.py")
+)
 UNSAFE = {"pickle", "joblib", "dill", "cloudpickle", "torch.load", "torch.save", "eval", "exec"}
 
 
