@@ -29,10 +29,10 @@ class TaskConfig(Section):
         default=0.5, description="share of training rollouts that carry the wanted instruction"
     )
     tech_tree_share: Fraction = Field(
-        default=0.0, description="share of the other rollouts sampled along the tech tree"
+        default=0.25, description="share of the other rollouts sampled along the tech tree"
     )
     curriculum_share: Fraction = Field(
-        default=0.0,
+        default=0.5,
         description="share of the free draws that the record of successes chooses: neither too easy nor too hard",
     )
     max_length: Annotated[Int, Field(ge=1, le=5)] = Field(default=5, description="longest instruction, in subgoals")
@@ -81,7 +81,7 @@ class LossConfig(Section):
     reward_scale: Annotated[Float, Field(gt=0)] = Field(default=10.0, description="rewards are multiplied by this")
     critic_weight: Weight = Field(default=10.0, description="weight of the critic loss")
     policy_gradient_weight: Weight = Field(default=1.0, description="weight of the dependent actor's -Q term")
-    cloning_weight: Weight = Field(default=0.1, description="weight of filtered behaviour cloning beside the -Q term")
+    cloning_weight: Weight = Field(default=1.0, description="weight of filtered behaviour cloning beside the -Q term")
     advantage_filter: Literal["binary", "exp"] = Field(
         default="binary", description="what advantages make of cloning: keep or drop a step, or weigh it by exp(A / T)"
     )
@@ -118,7 +118,7 @@ class OptimizerConfig(Section):
 
     learning_rate: Annotated[Float, Field(gt=0)] = Field(default=5e-4, description="after warm-up")
     beta2: Annotated[Float, Field(gt=0, lt=1)] = Field(
-        default=0.999, description="memory of AdamW's step sizes; less lets rare signals through sooner"
+        default=0.95, description="memory of AdamW's step sizes; less lets rare signals through sooner"
     )
     weight_decay: Weight = Field(default=1e-3, description="on matrices only")
     warmup_updates: NonNegative = Field(default=200, description="updates of linear warm-up")
@@ -135,7 +135,7 @@ class ReplayConfig(Section):
 
     max_steps: Positive = Field(default=2_000_000, description="steps kept in memory for replay")
     warmup_steps: Positive = Field(default=5_000, description="steps collected before the first update")
-    steps_per_update: Annotated[Float, Field(gt=0)] = Field(default=64.0, description="environment steps per update")
+    steps_per_update: Annotated[Float, Field(gt=0)] = Field(default=96.0, description="environment steps per update")
     relabel: RelabelMode = Field(default="some", description="hindsight instruction relabelling")
     reward_share: Fraction = Field(
         default=0.0, description="share of the windows that are cut around a step that pays, where there is one"

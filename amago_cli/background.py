@@ -90,7 +90,15 @@ def _start(paths: RunPaths, resume: bool, changes: Mapping[str, Any]) -> subproc
     from store.status import announce
 
     options = [word for key, value in changes.items() for word in ("--set", f"{key}={literal(value)}")]
-    command = [sys.executable, "-c", _PROGRAM, "background", str(paths.root), *(["--resume"] if resume else []), *options]
+    command = [
+        sys.executable,
+        "-c",
+        _PROGRAM,
+        "background",
+        str(paths.root),
+        *(["--resume"] if resume else []),
+        *options,
+    ]
     with RunLock(paths), storage_guard(paths.trainer_log, paths.name):
         paths.trainer_log.write_bytes(b"")  # nobody else writes into it now
     with paths.trainer_log.open("ab") as log:

@@ -69,7 +69,8 @@ def create_run(
 def open_run(runs_dir: Path, name_or_path: str | Path) -> RunPaths:
     """The run with that name in `runs_dir`, at that path, or the newest one for "latest".
 
-    A run that comes with the package is copied to `runs_dir` when it is first asked for. Raises AmagoError with near matches when there is none, StorageError when it may not be looked at.
+    A run that comes with the package is copied to `runs_dir` when it is first asked for. Raises AmagoError with near
+    matches when there is none, StorageError when it may not be looked at.
     """
     text = str(name_or_path)
     if text == LATEST:

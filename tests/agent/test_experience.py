@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from agent.config import Config, override
+from agent.cycles import _environment_spec
 from agent.experience import ProcessExperience
 from agent.forward import build_model
 from agent.interface import interface_of
 from agent.nets.model import acting_tensors
 from agent.presets import preset
-from agent.cycles import _environment_spec
 from store.errors import AmagoError
 
 
