@@ -17,7 +17,7 @@ endif
 .PHONY: demo test test-slow python clean
 
 demo: $(VENV)/.installed
-	$(BIN)/amago train crafter --goals "$(GOALS)" --minutes $(MINUTES) --run $(RUN)
+	$(BIN)/amago train crafter --goals "$(GOALS)" --minutes $(MINUTES) --run $(RUN) --plain
 	$(BIN)/amago eval --checkpoint $(RUN) --episodes $(EPISODES)
 
 test: $(VENV)/.installed-dev

@@ -8,6 +8,7 @@ Knows files and formats. What the state means is the trainer's business.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
@@ -244,5 +245,7 @@ def _pointed(paths: RunPaths, which: Pointer) -> Path | None:
 
 
 def _digest(path: Path) -> str:
+    if path.exists() and not path.is_file():  # a pipe would keep us waiting
+        raise OSError(errno.EINVAL, "not a file")
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

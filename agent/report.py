@@ -15,9 +15,10 @@ from typing import Any
 
 from agent.envs.base import EnvSpec
 from agent.goals.vocabularies import vocabulary
+from agent.goals.vocabulary import ACHIEVEMENTS, GOALS, achievement_goal
 from agent.progress import Tally
 from agent.statistics import mean_estimate, wilson
-from agent.tallies import has_success, succeeded
+from agent.tallies import achievement_rates, crafter_score, has_success, succeeded
 from store.trajectory import Attempt, Trajectory
 
 REPORT_SCHEMA_VERSION = 1
@@ -75,7 +76,10 @@ class InstructionResult:
 
 @dataclass(frozen=True)
 class GoalResult:
-    """One goal over all instructions that asked for it: how often it was reached once its turn had come."""
+    """One goal over all instructions that asked for it: how often it was reached once its turn had come.
+
+    In Crafter's free play, where nothing is asked for: one achievement, and the episodes that reached it.
+    """
 
     text: str
     reached: Tally
@@ -114,6 +118,7 @@ class Results:
     instructions: tuple[InstructionResult, ...]
     goals: tuple[GoalResult, ...]
     episodes: tuple[Episode, ...]
+    crafter_score: float | None = None  # the benchmark's, where Crafter is played freely
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,10 @@ def summarise(
     """
     played = [_Played(trajectory, spec) for trajectory in trajectories]
     groups, goals = (), ()
-    if instructions is not None:
+    is_free_play = spec.vocabulary == "crafter" and not spec.goals
+    if is_free_play:
+        goals = _achievement_results(played)
+    elif instructions is not None:
         order = {ids: [each for each in played if each.instruction == ids] for ids in instructions}
         played = [each for group in order.values() for each in group]
         describe = vocabulary(spec.vocabulary).describe
@@ -164,6 +172,7 @@ def summarise(
         instructions=groups,
         goals=goals,
         episodes=tuple(_episode(each, spec) for each in played),
+        crafter_score=_score(played) if is_free_play and played else None,
     )
 
 
@@ -256,6 +265,16 @@ def _goal_results(groups: dict[tuple[int, ...], list[_Played]], spec: EnvSpec) -
     return tuple(GoalResult(describe((goal,)), Tally(reached[goal], asked[goal])) for goal in in_order)
 
 
+def _achievement_results(played: Sequence[_Played]) -> tuple[GoalResult, ...]:
+    reached = Counter(goal for each in played for goal in set(each.trajectory.events[:, 1].tolist()))
+    goals = [achievement_goal(index) for index in range(len(ACHIEVEMENTS))]
+    return tuple(GoalResult(GOALS[goal].name, Tally(reached[goal], len(played))) for goal in goals)
+
+
+def _score(played: Sequence[_Played]) -> float:
+    return crafter_score(achievement_rates([each.trajectory for each in played]))
+
+
 def _episode(played: _Played, spec: EnvSpec) -> Episode:
     return Episode(
         instruction=vocabulary(spec.vocabulary).describe(played.instruction),
@@ -283,6 +302,7 @@ def _totals_to_json(results: Results) -> dict[str, Any]:
         "success": _tally_to_json(results.success),
         "returns": asdict(results.returns),
         "causes": results.causes,
+        "crafter_score": results.crafter_score,
     }
 
 

@@ -65,6 +65,11 @@ def overall_rows(report: EvalReport) -> Table:
     rows = [_overall_row("agent", report.agent)]
     rows += [_overall_row("random", report.random)] if report.random else []
     rows += [_overall_row(TRAINING, report.training)] if report.training else []
+    if report.agent.crafter_score is not None:
+        every = [each for each in (report.agent, report.random, report.training) if each]
+        header.insert(-1, "Crafter score")
+        for row, results in zip(rows, every, strict=True):
+            row.insert(-1, number(results.crafter_score))
     if report.agent.success is None:
         return _without_success(header), [_without_success(row) for row in rows]
     return header, rows
@@ -106,7 +111,7 @@ def instruction_attempt_rows(report: EvalReport) -> Table:
 
 
 def goal_rows(report: EvalReport) -> Table:
-    """One row per goal that any instruction asked for."""
+    """One row per goal that any instruction asked for, or in free play one per achievement."""
     rows = [[goal.text, percent(goal.reached), interval(goal.reached)] for goal in report.agent.goals]
     beside = _reached_by_random(report.random, report.agent.goals) if report.random else []
     return _with_random(["goal", "reached", "95 %"], rows, beside)

@@ -74,6 +74,8 @@ def _ends_with_a_line(file: BinaryIO) -> bool:
 def _tail(path: Path, num_bytes: int) -> list[bytes]:
     """The lines in the last `num_bytes` of a file, the first of which may be torn."""
     try:
+        if not path.is_file():  # a pipe would keep us waiting
+            return []
         with path.open("rb") as file:
             return _last_bytes(file, num_bytes).split(b"\n")
     except OSError:

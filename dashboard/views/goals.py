@@ -103,6 +103,8 @@ def _success(runs: list[str], split: Split, outcomes: pd.DataFrame) -> None:
     for name, reference in beside.items():
         mark = "Framed line" if name == "random" else "Yellow diamond"
         st.caption(f"{mark}: {plain(reference.label)}.")
+    if beside:
+        st.caption("Bars count turns of a goal, marks count episodes: read them as a scale, not as a contest.")
     _by_length(runs, split, colours)
 
 

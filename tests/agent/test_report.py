@@ -267,3 +267,17 @@ def test_environment_text() -> None:
     settings = {"attempts": 8, "horizon": None, "size": 5, "shuffle_actions": False, "id": ""}
     assert environment_text("frozen-lake", settings) == "frozen-lake (attempts 8, size 5, shuffle_actions no)"
     assert environment_text("x", {}) == "x"
+
+
+def test_free_play_has_achievements_and_the_benchmarks_score() -> None:
+    """One episode of two reaches a sapling, none anything else: 21 rates are 0, one is 50 %."""
+    free = replace(CRAFTER, max_instruction=0)
+    sapling = replace(played((), 0, 9, "time limit"), events=np.array([[3, SAPLING[0]], [5, SAPLING[0]]], np.int32))
+    results = summarise([sapling, played((), 0, 9, "death by zombie")], None, free)
+    assert results.crafter_score == pytest.approx(51 ** (1 / 22) - 1)
+    assert results.instructions == () and len(results.goals) == 22
+    assert {goal.text: goal.reached for goal in results.goals}["collect sapling"] == Tally(1, 2)
+    columns, rows = overall_rows(EvalReport(header(), results, results))
+    assert columns[-2:] == ["Crafter score", "how episodes ended"]
+    assert [row[-2] for row in rows] == ["0.196", "0.196"]
+    assert summarise([sapling], None, CRAFTER).crafter_score is None
