@@ -17,7 +17,6 @@ import torch
 
 from agent import checkpoint as checkpoints
 from agent.archive import Archive
-from agent.batch import ACTION_MASK
 from agent.catalog import make_env
 from agent.checkpoint import Checkpoint
 from agent.collate import as_batch
@@ -25,6 +24,7 @@ from agent.collector import advanced
 from agent.config import Config
 from agent.device import resolve_device
 from agent.envs.base import EnvSpec
+from agent.envs.rehearsal import rehearse
 from agent.experience import Experience, InlineExperience, ProcessExperience
 from agent.forward import build_model
 from agent.goals.vocabularies import vocabulary
@@ -239,9 +239,7 @@ def _pace(config: Config) -> Pace:
 def _environment_spec(config: Config) -> EnvSpec:
     """What the environment says of itself. Playing it here once compiles it for the processes that come."""
     env = make_env(config.env)()
-    observation, _ = env.reset(seed=0)
-    legal = observation.get(ACTION_MASK)
-    env.step(env.action_space.sample() if legal is None else int(legal.argmax()))
+    rehearse(env)
     env.close()
     return EnvSpec.from_env(env)
 

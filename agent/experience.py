@@ -21,7 +21,7 @@ from torch import Tensor
 
 from agent.collector import TrainingCollector
 from agent.config import Config, from_mapping
-from agent.envs.processes import die_with_parent, start_deaf
+from agent.envs.processes import die_with_parent, leave_stdout_alone, start_deaf
 from agent.nets.model import acting_tensors
 from store.errors import AmagoError
 from store.trajectory import Trajectory
@@ -160,7 +160,7 @@ class ProcessExperience:
         elif kind == "incident":
             self.incidents.append(content)
         elif kind == "error":
-            raise AmagoError(content)
+            raise content
         return kind, content
 
     def _receive(self, kind: str, timeout: float) -> Any:
@@ -220,6 +220,7 @@ class _Outbox:
 def _collect(config_record: dict[str, Any], state: dict[str, Any] | None, shared: _Shared, link: Connection) -> None:
     """Main function of the collector's process: play until the learner's end of the pipe closes."""
     die_with_parent()
+    leave_stdout_alone()
     torch.set_num_threads(1)
     outbox = _Outbox(link)
     try:
@@ -229,7 +230,7 @@ def _collect(config_record: dict[str, Any], state: dict[str, Any] | None, shared
         _play(source, shared, outbox, link)
         source.envs.close()
     except AmagoError as error:
-        outbox.put("error", str(error))
+        outbox.put("error", error)
     outbox.close()
 
 

@@ -56,7 +56,8 @@ def read_config_file(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise AmagoError(f"cannot read the configuration file {path}: {error}") from None
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        raise AmagoError(f"cannot read the configuration file {path}: {reason}") from None
     sections = _from_json(path, text) if path.suffix == ".json" else _from_toml(path, text)
     return dict(_flatten(sections))
 

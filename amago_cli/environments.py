@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, NamedTuple
 
 from store.errors import AmagoError
 
 if TYPE_CHECKING:
+    import gymnasium
+
     from agent.config import Config
     from agent.env_config import EnvConfig
     from agent.envs.base import EnvSpec
@@ -73,12 +77,23 @@ def can_play(config: Config) -> bool:
 
 
 def look_at(config: Config) -> EnvSpec:
-    """What the environment says of itself. AmagoError if there is no such environment or its packages are missing."""
-    from agent.catalog import make_env
-    from agent.envs.base import EnvSpec
+    """What the environment says of itself.
 
-    env = make_env(config.env)()
+    AmagoError if there is no such environment, if its packages are missing, or if somebody else's does not play.
+    """
+    from agent.catalog import make_env
+
+    with redirect_stdout(sys.stderr):  # somebody else's environment may print
+        return _look_at(config, make_env(config.env)())
+
+
+def _look_at(config: Config, env: gymnasium.Env) -> EnvSpec:
+    from agent.envs.base import EnvSpec
+    from agent.envs.rehearsal import rehearse
+
     try:
+        if config.env.name == "gym":  # ours are known to play, and Crafter would be compiled now
+            rehearse(env)
         return EnvSpec.from_env(env)
     finally:
         env.close()

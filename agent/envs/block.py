@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium
 
 from agent.envs.base import Task
-from agent.envs.processes import die_with_parent
+from agent.envs.processes import die_with_parent, leave_stdout_alone
 from agent.envs.shared import MAX_ACHIEVED, SharedSteps, StepArrays
 
 MakeEnv = Callable[[], gymnasium.Env]
@@ -73,6 +73,7 @@ class EnvBlock:
 def serve(connection: Connection, make_env: MakeEnv, shared: SharedSteps, rows: range) -> None:
     """Main function of a worker process: report readiness, then obey until the caller hangs up."""
     die_with_parent()
+    leave_stdout_alone()
     with suppress(ConnectionError):  # the caller is gone: there is nobody left to tell
         try:
             block = EnvBlock(make_env, shared.arrays(), rows)

@@ -27,6 +27,11 @@ def die_with_parent() -> None:
     threading.Thread(target=_wait_and_exit, daemon=True).start()
 
 
+def leave_stdout_alone() -> None:
+    """What this process prints goes to stderr: the caller's stdout may be read by a program."""
+    os.dup2(2, 1)
+
+
 def _wait_and_exit() -> None:
     parent = parent_process()
     assert parent is not None

@@ -16,7 +16,7 @@ from agent.envs.shared import SharedSteps
 from agent.envs.worker import Worker
 from store.errors import AmagoError
 
-_MAX_FAILURES = 5  # of one worker in a row, without a step between them
+_MAX_FAILURES = 5  # of one worker in a row, without an attempt finished between them
 
 
 class WorkerError(AmagoError):
@@ -144,8 +144,13 @@ class VectorEnv:
             failure = self._workers[number].wait(self._timeout)
             if failure:
                 self._replace(number, failure)
-            elif order is None:
+            elif order is None and self._has_finished(self._workers[number].rows):
                 self._failures[number] = 0
+
+    def _has_finished(self, rows: range) -> bool:
+        """Whether the step that was just made ended an attempt in one of the rows."""
+        part, arrays = slice(rows.start, rows.stop), self._arrays
+        return bool((self.playing[part] & (arrays.terminated[part] | arrays.truncated[part])).any())
 
     def _replace(self, number: int, failure: str) -> None:
         worker = self._workers[number]

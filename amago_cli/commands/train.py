@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from amago_cli import configure, options, stored, train_options, training
 from amago_cli.displays import Display, PlainDisplay, choose_display
+from amago_cli.output import print_json
 from store.errors import AmagoError
+
+if TYPE_CHECKING:
+    from agent.config import Config
 
 RESUMABLE = ("steps", "updates", "minutes", "device")  # named options that may come with --resume
 NEW_RUN_ONLY = ("run", "preset", "config", "show_config", "dry_run", "offline")
-PLAYING = ("environment", "observation", "engine", "attempts", "horizon", "steps", "actors", "workers")
+PLAYING = ("environment", "observation", "engine", "reward", "attempts", "horizon", "steps", "actors", "workers")
 
 
 def train(
@@ -74,13 +78,17 @@ def train(
         material = stored.find_material(runs_dir, offline, named.pop("env.id", None))
         resolved = material.resolve(preset, config, named, assignments or [])
     if show_config:
-        print(_explained(resolved.config))
+        print_json(_plain(resolved.config)) if as_json else print(_explained(resolved.config))
         return
     task = training.describe_task(resolved.config)
     if run is not None:
         check_new_run(runs_dir, run)
     if dry_run:
-        print(_checked(resolved.config, task))
+        needs = _needs(resolved.config)
+        if as_json:
+            print_json({"task": task, "needs": needs, "config": _plain(resolved.config)})
+        else:
+            print(_checked(resolved.config, [task, *needs]))
         return
     display.note(task)
     if material is None:
@@ -122,7 +130,7 @@ def _refuse_beside_offline(given: list[str]) -> None:
         raise AmagoError(f"{' and '.join(wrong)} cannot be given with --offline: the rollouts are there already")
 
 
-def _explained(config: Any) -> str:
+def _explained(config: Config) -> str:
     """Every field with its value and its meaning."""
     from agent.config import keys
     from amago_cli.toml_text import to_toml
@@ -130,11 +138,18 @@ def _explained(config: Any) -> str:
     return to_toml(config, keys(config))
 
 
-def _checked(config: Any, task: str) -> str:
-    """The configuration as a file for --config, with what it means in comments."""
+def _plain(config: Config) -> dict[str, Any]:
+    return config.model_dump(mode="json")
+
+
+def _needs(config: Config) -> list[str]:
     from amago_cli.estimates import describe_needs
+
+    return [] if config.replay.offline else describe_needs(config)  # nothing is known of what is not played
+
+
+def _checked(config: Config, remarks: list[str]) -> str:
+    """The configuration as a file for --config, with what it means in comments."""
     from amago_cli.toml_text import to_toml
 
-    needs = [] if config.replay.offline else describe_needs(config)  # nothing is known of what is not played
-    comments = [f"# {line}" for line in (task, *needs)]
-    return "\n".join([*comments, "", to_toml(config)])
+    return "\n".join([*(f"# {line}" for line in remarks), "", to_toml(config)])

@@ -78,6 +78,14 @@ def test_dry_run_prints_a_configuration_file_and_creates_nothing(amago: Amago, t
     assert tomllib.loads(again.out) == settings
 
 
+def test_a_dry_run_for_programs_is_json_alone(amago: Amago, training: Any) -> None:
+    checked = json.loads(amago("train", "crafter", *GOALS, "--dry-run", "--json", "--steps", "5000").out)
+    assert checked["config"]["run"]["steps"] == 5000
+    assert "make stone pickaxe" in checked["task"] and len(checked["needs"]) == 2
+    shown = json.loads(amago("train", "tmaze", "--show-config", "--json").out)
+    assert shown["env"]["name"] == "tmaze"
+
+
 @pytest.mark.parametrize("name", environment_names())
 def test_every_environment_explains_its_fields(amago: Amago, name: str) -> None:
     result = amago("train", name, "--show-config", "--preset", "tiny")

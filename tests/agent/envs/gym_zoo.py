@@ -72,6 +72,31 @@ class ZooEnv(gymnasium.Env):
         return self.observation_space.sample(), np.float64(1.0), np.bool_(self.steps == self.length), False, {}
 
 
+class FaultyEnv(gymnasium.Env):
+    """Does one thing wrong."""
+
+    def __init__(self, fault: str):
+        self.fault = fault
+        self._fail_at("make")
+        if fault != "spaces":
+            self.observation_space, self.action_space = spaces.Box(-1.0, 1.0, (3,)), spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        self._fail_at("reset")
+        return np.zeros(3, np.float32), {}
+
+    def step(self, action: Any):
+        self._fail_at("step")
+        if self.fault == "none":
+            return None
+        state = np.full(5 if self.fault == "shape" else 3, np.nan if self.fault == "state" else 0.0, np.float32)
+        return state, np.nan if self.fault == "reward" else 0.0, False, False, {}
+
+    def _fail_at(self, place: str) -> None:
+        if self.fault == place:
+            raise RuntimeError("two\nlines")
+
+
 for name in OBSERVATIONS:
     gymnasium.register(f"See{name}-v0", ZooEnv, kwargs={"observation": name}, max_episode_steps=6)
 for name in ACTIONS:
@@ -79,3 +104,5 @@ for name in ACTIONS:
 gymnasium.register("Ending-v0", ZooEnv, kwargs={"length": 6}, max_episode_steps=6, reward_threshold=5)
 gymnasium.register("Endless-v0", ZooEnv)
 gymnasium.register("Endless-v1", ZooEnv)
+for fault in ("make", "spaces", "reset", "step", "none", "shape", "reward", "state"):
+    gymnasium.register(f"Faulty-{fault}-v0", FaultyEnv, kwargs={"fault": fault}, max_episode_steps=6)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent.envs.base import MAX_SEED, EnvSpec, Task
 from agent.envs.gym import GymEnv
+from agent.envs.rehearsal import rehearse
 from agent.envs.vector import VectorEnv
 from store.errors import AmagoError
 
@@ -225,6 +226,25 @@ def test_what_cannot_be_played_is_said_in_one_line(id, words):
     with pytest.raises(AmagoError, match=words) as raised:
         GymEnv(id)
     assert "\n" not in str(raised.value) and len(str(raised.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("make", "cannot be made: RuntimeError: two lines"),
+        ("spaces", "fails in its spaces: AttributeError"),
+        ("reset", "fails in its reset: RuntimeError: two lines"),
+        ("step", "fails in its step: RuntimeError: two lines"),
+        ("none", "fails in its step: TypeError"),
+        ("shape", "fails in its step: ValueError: cannot reshape"),
+        ("reward", "fails in its step: ValueError: the reward is nan"),
+        ("state", "fails in its step: ValueError: 'observation' of the observation is not finite"),
+    ],
+)
+def test_what_an_environment_does_wrong_is_said_in_one_line(fault, words):
+    with pytest.raises(AmagoError, match=words) as raised:
+        rehearse(GymEnv(f"gym_zoo:Faulty-{fault}-v0"))
+    assert f"gym_zoo:Faulty-{fault}-v0" in str(raised.value) and "\n" not in str(raised.value)
 
 
 def test_a_missing_package_is_named(monkeypatch):

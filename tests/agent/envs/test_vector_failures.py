@@ -81,6 +81,20 @@ def test_an_environment_that_never_works_stops_the_run(monkeypatch):
     assert issubclass(WorkerError, AmagoError)
 
 
+def test_an_environment_that_never_finishes_an_attempt_stops_the_run(monkeypatch):
+    monkeypatch.setattr(vector_module, "_MAX_FAILURES", 1)
+    with VectorEnv(partial(FailingEnv, "exception"), num_envs=1, num_workers=1) as vector:
+        vector.reset([0], [Task(5)])
+        for _ in range(3):
+            vector.step([1])
+        assert vector.lost.all()
+        vector.reset([0], [Task(5)])
+        for _ in range(2):
+            vector.step([1])
+        with pytest.raises(WorkerError, match=r"keep failing.*the world has ended"):
+            vector.step([1])
+
+
 def test_without_workers_errors_are_raised():
     vector = VectorEnv(BrokenEnv, num_envs=1, num_workers=0)
     with pytest.raises(RuntimeError, match="no world"):
