@@ -1,6 +1,6 @@
 """Several runs from their names to a comparison of their evaluation reports.
 
-What is computed is `agent.comparison`; here are the files.
+What is computed is `agent.reports.comparison`; here are the files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from store.errors import AmagoError, StorageError
 from store.layout import RunPaths
 
 if TYPE_CHECKING:
-    from agent.comparison import Comparison
+    from agent.reports.comparison import Comparison
 
 FOLDER = "comparisons"  # in the directory of the runs
 _MAX_BYTES = 64 * 1024**2
@@ -25,8 +25,8 @@ def compare_runs(runs_dir: Path, names: list[str]) -> Comparison:
 
     AmagoError when there are fewer than two, a run was never evaluated, or they were not evaluated alike.
     """
-    from agent.comparison import compare, group_runs
-    from agent.scores import read_scores
+    from agent.reports.comparison import compare, group_runs
+    from agent.reports.scores import read_scores
 
     files = [find_report(runs_dir, name) for name in names]
     if len(set(files)) < len(files):
@@ -56,8 +56,8 @@ def find_report(runs_dir: Path, name: str) -> Path:
 
 def show(found: Comparison, *, as_json: bool) -> None:
     """The figures on stdout."""
-    from agent.comparison import to_json
-    from agent.comparison_text import caption, conditions, group_rows, pair_rows, title
+    from agent.reports.comparison import to_json
+    from agent.reports.comparison_text import caption, conditions, group_rows, pair_rows, title
 
     if as_json:
         print_json(to_json(found))
@@ -73,8 +73,8 @@ def show(found: Comparison, *, as_json: bool) -> None:
 
 def save(runs_dir: Path, comparison: Comparison) -> list[Path]:
     """Write the comparison as JSON and Markdown; the files. Raises StorageError."""
-    from agent.comparison import to_json
-    from agent.comparison_text import to_markdown
+    from agent.reports.comparison import to_json
+    from agent.reports.comparison_text import to_markdown
     from amago_cli.report_files import unused
     from store.atomic import write_json, write_text
     from store.errors import storage_guard

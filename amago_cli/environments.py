@@ -42,7 +42,7 @@ def example(name: str) -> str:
 
 def describe(env: EnvConfig) -> str:
     """'tmaze (attempts 1, max_steps 400, active no)'."""
-    from agent.report_text import environment_text
+    from agent.reports.text import environment_text
 
     return environment_text(env.name, env.model_dump(mode="json", exclude={"name"}))
 

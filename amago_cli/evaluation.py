@@ -1,6 +1,6 @@
 """One evaluation from the name of a checkpoint to a report: what is evaluated, and on what.
 
-Playing the episodes is `agent.evaluate`, the figures are `agent.report`, the files `amago_cli.report_files`.
+Playing the episodes is `agent.evaluate`, the figures are `agent.reports.report`, the files `amago_cli.report_files`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from store.layout import RunPaths
 if TYPE_CHECKING:
     from agent.config import Config
     from agent.envs.base import EnvSpec
-    from agent.report import EvalReport, Header
+    from agent.reports.report import EvalReport, Header
     from store.trajectory import Trajectory
 
 Instruction = tuple[int, ...]
@@ -136,7 +136,7 @@ def run(
     subject: Subject, tasks: Tasks, settings: Settings, display: Display, stop: threading.Event
 ) -> tuple[EvalReport, list[Trajectory]]:
     """Play the agent, then the random policy in the same worlds; the report and the agent's trajectories."""
-    from agent.report import EvalReport, summarise
+    from agent.reports.report import EvalReport, summarise
 
     start = time.monotonic()
     trajectories = _play(subject, subject.path, tasks, settings, display, stop)
@@ -207,7 +207,7 @@ def _header(
 ) -> Header:
     from importlib.metadata import version
 
-    from agent.report import Header
+    from agent.reports.report import Header
 
     return Header(
         checkpoint=str(subject.path),

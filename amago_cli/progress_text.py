@@ -27,7 +27,7 @@ def training_speed(progress: Progress) -> str:
 
 def training_success(progress: Progress) -> str:
     """Success of the wanted instruction, its subgoals and all instructions; else return and success. Then attempts."""
-    from agent.report_text import number, percent
+    from agent.reports.text import number, percent
 
     everything = [] if progress.success is None else [percent(progress.success)]
     if progress.wanted is None:

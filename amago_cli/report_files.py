@@ -13,7 +13,7 @@ from amago_cli.output import remark
 from store.errors import StorageError
 
 if TYPE_CHECKING:
-    from agent.report import EvalReport
+    from agent.reports.report import EvalReport
     from amago_cli.evaluation import Subject
     from store.layout import RunPaths
     from store.trajectory import Trajectory
@@ -25,7 +25,7 @@ def save(subject: Subject, report: EvalReport, trajectories: list[Trajectory]) -
 
     A place that cannot be written is an error inside a run, and a remark beside a checkpoint of no run.
     """
-    from agent.report import with_numbers
+    from agent.reports.report import with_numbers
 
     if subject.run:
         stored = _save_rollouts(subject, subject.run, trajectories)
@@ -39,10 +39,10 @@ def save(subject: Subject, report: EvalReport, trajectories: list[Trajectory]) -
 
 
 def _save_report(subject: Subject, report: EvalReport, trajectories: list[Trajectory]) -> list[Path]:
-    from agent.filmstrips import filmstrips
-    from agent.report import to_json
-    from agent.report_html import to_html
-    from agent.report_text import to_markdown
+    from agent.reports.filmstrips import filmstrips
+    from agent.reports.html import to_html
+    from agent.reports.report import to_json
+    from agent.reports.text import to_markdown
     from store.atomic import write_json, write_text
     from store.errors import storage_guard
 

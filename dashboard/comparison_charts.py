@@ -8,7 +8,7 @@ from typing import cast
 import altair as alt
 import pandas as pd
 
-from agent.statistics import Profile
+from agent.reports.statistics import Profile
 from dashboard.theme import MISSED, REACHED, REFERENCE, RUN_COLOURS, AnyChart, run_scale
 
 _ROW = 30  # pixels of a group in an interval plot

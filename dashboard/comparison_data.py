@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from agent.comparison import Group, group_runs
-from agent.scores import WORLDS, Scores, read_scores
-from agent.statistics import Estimate, mean_estimate, wilson
+from agent.reports.comparison import Group, group_runs
+from agent.reports.scores import WORLDS, Scores, read_scores
+from agent.reports.statistics import Estimate, mean_estimate, wilson
 from store.errors import StorageError
 
 

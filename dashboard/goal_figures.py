@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from agent.goals.vocabulary import ACHIEVEMENTS, GOALS
-from agent.statistics import wilson
+from agent.reports.statistics import wilson
 
 TRAVEL = "travel (anywhere)"
 BINS = 16  # of training, in heat maps and learning curves

@@ -16,7 +16,7 @@ from amago_cli.signals import stop_on_signals
 from store.errors import AmagoError
 
 if TYPE_CHECKING:
-    from agent.report import EvalReport
+    from agent.reports.report import EvalReport
     from store.trajectory import Trajectory
 
 MAX_ROWS = 30  # instructions shown on the screen; the report has them all
@@ -94,8 +94,8 @@ def evaluate(
 
 def print_report(report: EvalReport, *, as_json: bool) -> None:
     """The figures on stdout."""
-    from agent.report import to_json
-    from agent.report_text import (
+    from agent.reports.report import to_json
+    from agent.reports.text import (
         attempt_rows,
         environment_text,
         goal_rows,

@@ -83,7 +83,7 @@ def _section(title: str, lines: list[str]) -> str:
 
 
 def _environment(record: dict[str, Any]) -> str:
-    from agent.report_text import environment_text
+    from agent.reports.text import environment_text
 
     settings = dict(record["config"].get("env", {}))
     return environment_text(settings.pop("name", "unknown"), settings)

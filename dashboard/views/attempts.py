@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from agent.statistics import paired_difference
+from agent.reports.statistics import paired_difference
 from dashboard import queries
 from dashboard.player import pairs as pairing
 from dashboard.player.beside import beside

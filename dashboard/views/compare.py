@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from agent.comparison import Group, compare, notes, summarise
-from agent.scores import WORLDS
-from agent.statistics import Profile, performance_profile, probability_of_improvement
+from agent.reports.comparison import Group, compare, notes, summarise
+from agent.reports.scores import WORLDS
+from agent.reports.statistics import Profile, performance_profile, probability_of_improvement
 from dashboard import comparison_charts, comparison_data, selection
 from dashboard.comparison_data import Evaluation
 from dashboard.guard import guarded

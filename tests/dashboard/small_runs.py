@@ -19,8 +19,8 @@ from agent.catalog import make_env
 from agent.config import Config, override
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import parse_instruction
-from agent.report import EvalReport, Header, summarise
-from agent.report import to_json as report_to_json
+from agent.reports.report import EvalReport, Header, summarise
+from agent.reports.report import to_json as report_to_json
 from store.atomic import write_json
 from store.events import EventLog
 from store.layout import RunPaths, Split

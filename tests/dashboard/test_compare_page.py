@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agent.comparison import Group
-from agent.scores import Scores
-from agent.statistics import Estimate, performance_profile
+from agent.reports.comparison import Group
+from agent.reports.scores import Scores
+from agent.reports.statistics import Estimate, performance_profile
 from dashboard import comparison_charts, comparison_data
 from store.errors import StorageError
 

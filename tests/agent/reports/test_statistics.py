@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest, bootstrap, mannwhitneyu, trim_mean
 
-from agent import statistics
-from agent.statistics import (
+from agent.reports import statistics
+from agent.reports.statistics import (
     RESAMPLES,
     improvement,
     iqm,

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from agent.scores import Scores
-from agent.statistics import (
+from agent.reports.scores import Scores
+from agent.reports.statistics import (
     Estimate,
     iqm,
     mean,

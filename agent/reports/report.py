@@ -17,7 +17,7 @@ from agent.envs.base import EnvSpec
 from agent.goals.vocabularies import vocabulary
 from agent.goals.vocabulary import ACHIEVEMENTS, GOALS, achievement_goal
 from agent.progress import Tally
-from agent.statistics import mean_estimate, wilson
+from agent.reports.statistics import mean_estimate, wilson
 from agent.tallies import achievement_rates, crafter_score, has_success, succeeded
 from store.trajectory import Attempt, Trajectory
 

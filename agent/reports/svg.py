@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.markup import Markup, tag
-from agent.statistics import Interval
+from agent.reports.markup import Markup, tag
+from agent.reports.statistics import Interval
 
 _BAR_WIDTH, _BAR_HEIGHT = 180, 11
 _CHART_WIDTH, _CHART_HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 620, 240, 52, 40, 12, 16

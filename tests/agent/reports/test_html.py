@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from report_data import CRAFTER, LAKE, SAPLING, STONE_IRON, header, played, trial
 
-from agent.filmstrips import Filmstrip, Frame
-from agent.markup import Markup, join, tag
-from agent.report import EvalReport, summarise, to_json
-from agent.report_html import MAX_EPISODES, to_html
-from agent.report_svg import Line, Mark, line_chart, rate_bars
+from agent.reports.filmstrips import Filmstrip, Frame
+from agent.reports.html import MAX_EPISODES, to_html
+from agent.reports.markup import Markup, join, tag
+from agent.reports.report import EvalReport, summarise, to_json
+from agent.reports.svg import Line, Mark, line_chart, rate_bars
 
 EVIL = '<script>alert("x")</script><img src="http://evil.example/a.png" onerror=\'x()\'>'
 VOID = {"meta", "img", "br", "rect", "line", "circle"}

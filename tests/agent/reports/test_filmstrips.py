@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 from report_data import CRAFTER, LAKE, SAPLING, STONE_IRON, played, trial
 
-from agent import filmstrips as module
-from agent.filmstrips import MAX_FRAMES, encode_png, filmstrips
+from agent.reports import filmstrips as module
+from agent.reports.filmstrips import MAX_FRAMES, encode_png, filmstrips
 from store.trajectory import Trajectory
 
 

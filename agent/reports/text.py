@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from agent.progress import Tally
-from agent.report import AttemptResult, EvalReport, GoalResult, InstructionResult, Results, Returns
-from agent.statistics import RESAMPLES, wilson
+from agent.reports.report import AttemptResult, EvalReport, GoalResult, InstructionResult, Results, Returns
+from agent.reports.statistics import RESAMPLES, wilson
 
 NO_DATA = "no data"
 TRAINING = "training"  # the row of the run's own recent rollouts

@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import parse_instruction
-from agent.report import Header
+from agent.reports.report import Header
 from store.trajectory import Trajectory, TrajectoryInfo
 
 CRAFTER = EnvSpec("crafter", spaces.Dict({"view": spaces.Discrete(3)}), spaces.Discrete(2), 100, 5, "crafter", None)

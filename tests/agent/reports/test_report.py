@@ -12,8 +12,8 @@ from report_data import CRAFTER, LAKE, SAPLING, STONE_IRON, header, played, tria
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import parse_instruction
 from agent.progress import Tally
-from agent.report import EvalReport, summarise, to_json, with_numbers
-from agent.report_text import (
+from agent.reports.report import EvalReport, summarise, to_json, with_numbers
+from agent.reports.text import (
     attempt_rows,
     environment_text,
     goal_rows,

@@ -46,8 +46,10 @@ class Scores:
 def read_scores(
     run: str, document: Any, measure: Measure | None = None, policy: Literal["agent", "random"] = "agent"
 ) -> Scores:
-    """The scores of a policy in a report as `agent.report.to_json` writes it: success where the environment knows it,
-    unless `measure` says otherwise. StorageError if it is no report or holds no such episode.
+    """The scores of a policy in a report as `agent.reports.report.to_json` writes it.
+
+    Success where the environment knows it, unless `measure` says otherwise. StorageError if it is no report or holds no
+    such episode.
     """
     try:
         header, episodes = document["header"], (document[policy] or {"episodes": []})["episodes"]

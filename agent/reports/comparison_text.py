@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agent.comparison import Comparison, Pair
-from agent.report_text import NO_DATA, Table, markdown_table
-from agent.report_text import number as plain_number
-from agent.statistics import Estimate
+from agent.reports.comparison import Comparison, Pair
+from agent.reports.statistics import Estimate
+from agent.reports.text import NO_DATA, Table, markdown_table
+from agent.reports.text import number as plain_number
 
 
 def to_markdown(comparison: Comparison) -> str:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from report_data import CRAFTER, LAKE, SAPLING, STONE_IRON, header, played, trial
 
-from agent.comparison import Group, compare, group_runs, notes, to_json
-from agent.comparison_text import caption, group_rows, pair_rows, to_markdown
-from agent.report import EvalReport, summarise
-from agent.report import to_json as report_to_json
-from agent.scores import WORLDS, Scores, read_scores
+from agent.reports.comparison import Group, compare, group_runs, notes, to_json
+from agent.reports.comparison_text import caption, group_rows, pair_rows, to_markdown
+from agent.reports.report import EvalReport, summarise
+from agent.reports.report import to_json as report_to_json
+from agent.reports.scores import WORLDS, Scores, read_scores
 from store.errors import AmagoError, StorageError
 
 CONDITIONS = (("environment", "crafter"), ("suite", "goals"), ("interrupted", "no"))

@@ -1,6 +1,6 @@
 """An evaluation report as one HTML page that needs nothing else: no network, no other file, no script.
 
-The figures are those of `agent.report_text`; here they get bars, pictures and a place. Knows no files.
+The figures are those of `agent.reports.text`; here they get bars, pictures and a place. Knows no files.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from agent.filmstrips import Filmstrip, Frame
-from agent.markup import Markup, join, tag
 from agent.progress import Tally
-from agent.report import AttemptResult, EvalReport, GoalResult, Results
-from agent.report_style import STYLE
-from agent.report_svg import Line, Mark, line_chart, rate_bars
-from agent.report_text import (
+from agent.reports.filmstrips import Filmstrip, Frame
+from agent.reports.markup import Markup, join, tag
+from agent.reports.report import AttemptResult, EvalReport, GoalResult, Results
+from agent.reports.statistics import wilson
+from agent.reports.style import STYLE
+from agent.reports.svg import Line, Mark, line_chart, rate_bars
+from agent.reports.text import (
     ATTEMPTS_CAPTION,
     GOALS_CAPTION,
     INTERRUPTED,
@@ -33,7 +34,6 @@ from agent.report_text import (
     percent,
     training_caption,
 )
-from agent.statistics import wilson
 
 MAX_EPISODES = 500  # listed; the report as JSON has them all
 

@@ -1,0 +1,1 @@
+"""From finished episodes to figures people compare: tables, pages, statistics, comparisons. Knows no torch."""
