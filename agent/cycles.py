@@ -206,10 +206,10 @@ class Cycles:
         self._experience.incidents.clear()
 
     def _celebrate(self, goals: frozenset[int]) -> None:
-        """Note the goals that no rollout of the run has reached before."""
-        names = vocabulary(self.spec.vocabulary).names
-        for goal in sorted(goals):
-            self._logbook.event("achievement", f"{names[goal]} for the first time")
+        """Note what no rollout of the run has reached before."""
+        known = vocabulary(self.spec.vocabulary)
+        for goal in sorted(goals & known.milestones):
+            self._logbook.event("achievement", f"{known.names[goal]} for the first time")
 
     def _learn(self) -> None:
         begun = time.perf_counter()

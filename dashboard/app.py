@@ -18,7 +18,7 @@ from dashboard.theme import ICON_FILE
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page: its module in dashboard/views, which is also its place in the URL."""
+    """A page: its module in dashboard/views, which is also its place in the URL. The first one is at the root too."""
 
     name: str
     title: str
@@ -39,15 +39,22 @@ PAGES = (
 def main() -> None:
     """Draw the page that the URL names."""
     st.set_page_config(page_title="amago", page_icon=str(ICON_FILE), layout="wide")
-    page = st.navigation([_page(entry) for entry in PAGES])
+    page = st.navigation([*map(_page, PAGES), _first_by_name()])
     with guarded("the list of runs"):
         selection.sidebar()
     page.run()
 
 
 def _page(entry: PageEntry) -> st.Page:
-    draw = partial(show, entry)
-    return st.Page(draw, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is PAGES[0])
+    is_first = entry is PAGES[0]  # at the root: its name in the URL is a page of its own
+    path = "home" if is_first else entry.name
+    return st.Page(partial(show, entry), title=entry.title, icon=entry.icon, url_path=path, default=is_first)
+
+
+def _first_by_name() -> st.Page:
+    """Streamlit gives the default page no name in the URL; a link that spells it out must lead there all the same."""
+    first = PAGES[0]
+    return st.Page(partial(show, first), title=first.title, url_path=first.name, visibility="hidden")
 
 
 def show(entry: PageEntry) -> None:

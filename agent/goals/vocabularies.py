@@ -30,6 +30,7 @@ class Vocabulary:
     names: tuple[str, ...]
     tokens: np.ndarray  # (goals + 1, words) numbers of the words of each goal, 0 is no word; the last row is all 0
     describe: Callable[[Sequence[int]], str]  # text of an instruction
+    milestones: frozenset[int] = frozenset()  # goals whose first time is worth telling: not the many places to go to
 
     @property
     def no_goal(self) -> int:
@@ -43,7 +44,9 @@ def vocabulary(name: str) -> Vocabulary:
     if name == "":
         return Vocabulary(name, (), np.zeros((1, 1), np.uint8), partial(_listed, ()))
     if name == "crafter":
-        return Vocabulary(name, tuple(goal.name for goal in GOALS), goal_tokens(), format_instruction)
+        names = tuple(goal.name for goal in GOALS)
+        milestones = frozenset(goal.id for goal in GOALS if goal.verb != "travel")
+        return Vocabulary(name, names, goal_tokens(), format_instruction, milestones)
     size = name.removeprefix(_CELLS)
     if name.startswith(_CELLS) and size.isdecimal() and 0 < int(size) <= _MAX_SIZE:
         return _cells(name, int(size))

@@ -31,6 +31,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return runs
 
 
+@pytest.fixture(autouse=True)
+def _own_main_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest leaves its script as `__main__`, which processes spawned by later tests would try to run again."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
 def _point_at(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AMAGO_RUNS_DIR", str(runs))
     st.cache_data.clear()

@@ -13,6 +13,7 @@ def test_crafters():
     assert goals.names == tuple(goal.name for goal in crafter.GOALS)
     assert goals.no_goal == crafter.NO_GOAL
     np.testing.assert_array_equal(goals.tokens, crafter.goal_tokens())
+    assert goals.milestones == {crafter.achievement_goal(index) for index in range(22)}
     instruction = (crafter.goal_id("eat cow"), crafter.goal_id("eat cow"))
     assert goals.describe(instruction) == format_instruction(instruction) == "eat cow x2"
 
@@ -24,7 +25,7 @@ def test_cells_of_a_grid_by_hand():
     tokens = [[1, 1], [2, 1], [3, 1], [1, 2], [2, 2], [3, 2], [1, 3], [2, 3], [3, 3], [0, 0]]
     assert goals.tokens.tolist() == tokens
     assert goals.describe([5, 0]) == "cell (2, 1), cell (0, 0)"
-    assert goals.describe([]) == ""
+    assert goals.describe([]) == "" and not goals.milestones
 
 
 @pytest.mark.parametrize("size", [5, 11, 63, 181])
