@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from store.errors import storage_guard
 from store.layout import RunPaths
 
-_SHIPPED = Path(__file__).parent / "shipped"
+_SHIPPED = Path(__file__).parent / "shipped_runs"
 
 
 def shipped_names() -> list[str]:
