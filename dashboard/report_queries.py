@@ -16,7 +16,7 @@ MAX_REPORT_BYTES = 64 * 1024**2
 
 
 def reports(name: str) -> list[dict[str, Any]]:
-    """The evaluation reports of a run, newest file name last, each with its file name under "file"."""
+    """The evaluation reports of a run, the newest last, each with its file name under "file"."""
     return _reports(*_reports_key(name))[0]
 
 
@@ -29,7 +29,7 @@ def _reports_key(name: str) -> tuple[Path, Stamp]:
 def _reports(directory: Path, seen: Stamp) -> tuple[list[dict[str, Any]], list[str]]:
     """The sound reports, and a line for each of the others."""
     found, damaged = [], []
-    for file, _, size in seen:
+    for file, _, size in sorted(seen, key=lambda each: (each[1], each[0])):  # names begin with the step
         try:
             found.append(_read_report(directory / file, size) | {"file": file})
         except StorageError as error:
