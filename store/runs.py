@@ -193,7 +193,7 @@ def _looks_like_path(text: str) -> bool:
 
 def _not_found(runs_dir: Path, text: str) -> str:
     names = [*(path.name for path in _run_directories(runs_dir)), *shipped_names()]
-    near = difflib.get_close_matches(text, names, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(text, names, n=3)
     if near:
         return f"there is no run {text!r} in {runs_dir}; did you mean {' or '.join(near)}?"
     return f"there is no run {text!r} in {runs_dir}; `amago runs` lists the runs"

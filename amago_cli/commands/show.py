@@ -64,7 +64,7 @@ def describe(facts: dict[str, Any]) -> str:
     checkpoints = [f"{step}{''.join(f' {mark}' for mark in marks)}" for step, marks in facts["checkpoints"].items()]
     sections = [
         f"run {facts['name']} in {facts['path']}",
-        f"state        {facts['state']} {status.get('message', '')}".rstrip(),
+        f"state        {_state(facts['state'], status.get('message', ''))}",
         f"progress     {status.get('step', 0):,} steps, {status.get('update', 0):,} updates",
         f"environment  {facts['environment']}",
         f"created      {str(facts['created'])[:19]} UTC",
@@ -76,6 +76,11 @@ def describe(facts: dict[str, Any]) -> str:
         f"\nnext: amago eval --checkpoint {facts['name']}{elsewhere(Path(facts['path']).parent)}",
     ]
     return "\n".join(sections)
+
+
+def _state(state: str, message: str) -> str:
+    """The state with what the trainer said last, if that says more."""
+    return state if message in ("", state) else f"{state}: {message}"
 
 
 def _section(title: str, lines: list[str]) -> str:
