@@ -101,7 +101,7 @@ MEMORIES = {
 }
 
 EXPERIMENTS = {
-    "tmaze-400": Experiment("passive T-Maze, horizon 400", "tmaze", 7, returns),
+    "tmaze-400": Experiment("passive T-Maze, horizon 400", "tmaze", 9.5, returns),
     "tmaze-2000": Experiment("passive T-Maze, horizon 2,000", "tmaze", 45, returns, {"env.max_steps": 2000}),
     "key-door": Experiment("dark key-to-door, 9 x 9, 500 steps", "dark-key-door", 30, doors),
     "memories": Experiment(
