@@ -15,7 +15,7 @@ from agent.contents import require_possible
 from agent.envs.base import EnvSpec
 from agent.goals.grammar import wanted_instruction
 from agent.goals.vocabularies import vocabulary
-from agent.goals.vocabulary import ACHIEVEMENTS, achievement_goal
+from agent.goals.vocabulary import ACHIEVEMENT_GOALS
 from agent.interface import context_of
 from agent.relabel import GoalStatistics
 from agent.replay import Replay, SequenceArrays
@@ -60,8 +60,8 @@ class Archive:
         """The benchmark's score over all rollouts of the run, None before the first and in other worlds."""
         if self._spec.vocabulary != "crafter" or not self._statistics.num_trajectories:
             return None
-        goals = [achievement_goal(index) for index in range(len(ACHIEVEMENTS))]
-        return crafter_score(self._statistics.trajectory_counts[goals] / self._statistics.num_trajectories)
+        counts = self._statistics.trajectory_counts[list(ACHIEVEMENT_GOALS)]
+        return crafter_score(counts / self._statistics.num_trajectories)
 
     def add(self, trajectory: Trajectory) -> None:
         """Take in a new rollout. StorageError when it was its turn to be written and that failed."""

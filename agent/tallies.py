@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from agent.envs.base import EnvSpec
-from agent.goals.vocabulary import ACHIEVEMENTS, GOALS, achievement_goal
+from agent.goals.vocabulary import ACHIEVEMENT_GOALS, ACHIEVEMENTS, GOALS
 from agent.progress import Tally
 from store.trajectory import Attempt, Trajectory
 
@@ -156,8 +156,7 @@ def crafter_score(rates: np.ndarray) -> float:
 def achievement_rates(trajectories: Sequence[Trajectory]) -> np.ndarray:
     """(22,) shares of Crafter's rollouts that reached each achievement, asked for or not."""
     reached = [set(trajectory.events[:, 1].tolist()) for trajectory in trajectories]
-    ids = [achievement_goal(index) for index in range(len(ACHIEVEMENTS))]
-    return np.array([[goal in goals for goal in ids] for goals in reached], float).mean(0)
+    return np.array([[goal in goals for goal in ACHIEVEMENT_GOALS] for goals in reached], float).mean(0)
 
 
 def _attempt_values(trajectories: list[Trajectory], spec: EnvSpec) -> dict[str, list[Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.goals.grammar import parse_instruction
 from agent.goals.sampling import sample_instruction
-from agent.goals.vocabulary import ACHIEVEMENTS, achievement_goal
+from agent.goals.vocabulary import ACHIEVEMENT_GOALS
 
 Instruction = tuple[int, ...]
 Suite = Callable[[np.random.Generator, int], list[Instruction]]
@@ -33,7 +33,7 @@ def _instructions(rng: np.random.Generator, count: int) -> list[Instruction]:
 
 
 def _achievements(rng: np.random.Generator, count: int) -> list[Instruction]:
-    return [(achievement_goal(index),) for index in range(len(ACHIEVEMENTS))]
+    return [(goal,) for goal in ACHIEVEMENT_GOALS]
 
 
 def _paper(rng: np.random.Generator, count: int) -> list[Instruction]:

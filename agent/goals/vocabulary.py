@@ -92,7 +92,7 @@ ACHIEVEMENTS = (
 )
 """The game's achievements in its own order."""
 
-_ACHIEVEMENT_GOALS = tuple(_IDS[name.replace("_", " ")] for name in ACHIEVEMENTS)
+ACHIEVEMENT_GOALS = tuple(_IDS[name.replace("_", " ")] for name in ACHIEVEMENTS)
 
 
 def goal_id(name: str) -> int:
@@ -102,7 +102,7 @@ def goal_id(name: str) -> int:
 
 def achievement_goal(index: int) -> int:
     """Goal id of the achievement with that index in ACHIEVEMENTS."""
-    return _ACHIEVEMENT_GOALS[index]
+    return ACHIEVEMENT_GOALS[index]
 
 
 def travel_goal(x: int, y: int) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from agent.envs.base import EnvSpec
 from agent.goals.vocabularies import vocabulary
-from agent.goals.vocabulary import ACHIEVEMENTS, GOALS, achievement_goal
+from agent.goals.vocabulary import ACHIEVEMENT_GOALS, GOALS
 from agent.progress import Tally
 from agent.reports.statistics import mean_estimate, wilson
 from agent.tallies import achievement_rates, crafter_score, has_success, succeeded
@@ -267,8 +267,7 @@ def _goal_results(groups: dict[tuple[int, ...], list[_Played]], spec: EnvSpec) -
 
 def _achievement_results(played: Sequence[_Played]) -> tuple[GoalResult, ...]:
     reached = Counter(goal for each in played for goal in set(each.trajectory.events[:, 1].tolist()))
-    goals = [achievement_goal(index) for index in range(len(ACHIEVEMENTS))]
-    return tuple(GoalResult(GOALS[goal].name, Tally(reached[goal], len(played))) for goal in goals)
+    return tuple(GoalResult(GOALS[goal].name, Tally(reached[goal], len(played))) for goal in ACHIEVEMENT_GOALS)
 
 
 def _score(played: Sequence[_Played]) -> float:

@@ -3,12 +3,11 @@
 import errno
 import os
 import re
-import resource
 import signal
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from limits import largest_file
 
 from store.atomic import read_json, write_json
 from store.errors import StorageError
@@ -185,16 +184,6 @@ def test_a_full_disk_keeps_the_old_json(tiny_disk):
         write_json(path, ["x" * 1000] * 4000)
     assert read_json(path) == {"good": True}
     assert list(tiny_disk.iterdir()) == [path]
-
-
-@contextmanager
-def largest_file(num_bytes):
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 def test_a_limit_on_file_size_is_a_full_disk(paths, make):

@@ -3,14 +3,13 @@
 What was sealed is never lost, damage is found and named, and repair brings the run back to a sound state.
 """
 
-import resource
 import signal
 import time
-from contextlib import contextmanager
 
 import h5py
 import numpy as np
 import pytest
+from limits import largest_file
 
 from store.errors import StorageError
 from store.metrics import MetricsWriter, read_metrics
@@ -168,16 +167,6 @@ def test_flipped_bits(sealed, make):
 @pytest.mark.parametrize("damage", [cut, flip])
 def test_a_hundred_damaged_files(sealed, make, damage):
     assert damage_campaign(sealed, damage, 100, make) >= 90
-
-
-@contextmanager
-def largest_file(num_bytes):
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 def test_a_disk_that_fills_up_while_repairing_or_writing_leaves_the_old_files(sealed, make):
