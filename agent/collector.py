@@ -17,7 +17,7 @@ from agent.nets.model import ActingModel
 from agent.notes import Notebook
 from agent.policy import Policy
 from agent.rollout import Collector
-from agent.tasks import TrainingTasks, make_sampler
+from agent.tasks import TrainingTasks, make_sampler, trained_games
 from agent.values import value_bins
 from store.trajectory import Trajectory
 
@@ -35,7 +35,8 @@ class TrainingCollector:
         model = ActingModel(interface_of(spec), config, value_bins(config.loss)).to(resolve_device(config.run.device))
         notebook = Notebook(model, config.loss, _NUM_NOTED)
         self.policy = Policy(model, collect.actors, context_of(config.model, spec), notebook=notebook)
-        self._tasks = TrainingTasks(make_sampler(config, spec), config.run.seed, collect.actors)
+        sampler, games = make_sampler(config, spec), trained_games(spec.games)
+        self._tasks = TrainingTasks(sampler, config.run.seed, collect.actors, games)
         schedule = ExplorationSchedule(**config.exploration.model_dump(), max_steps=spec.max_steps)
         self.collector = Collector(self.envs, self.policy, self._tasks, schedule)
         if state:

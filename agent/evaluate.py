@@ -42,27 +42,35 @@ def evaluate(
     greedy: bool,
     notify: Listener,
     stop: threading.Event,
+    games: Sequence[str] = (),
 ) -> list[Trajectory]:
     """Play every instruction `episodes` times; a uniformly random policy plays when `checkpoint` is None.
 
     Without `instructions` each of `episodes` worlds is played once, with an instruction drawn for it where the
-    environment takes any.
+    environment takes any; or, where the environment has several games, each of those worlds in each of `games`.
 
     `config` describes the environment and how many actors play at once. The trajectories come ordered by instruction,
-    then world, whatever the timing; all of them unless `stop` is set meanwhile. CheckpointError for a checkpoint that
-    is damaged or made for another environment.
+    game, then world, whatever the timing; all of them unless `stop` is set meanwhile. CheckpointError for a checkpoint
+    that is damaged or made for another environment.
     """
     torch.set_num_threads(1)  # one step of a few actors is too small a job to share
-    total = episodes * (1 if instructions is None else len(instructions))
     make = make_env(config.env)
-    actors = min(config.collect.actors, total)
+    actors = min(config.collect.actors, episodes * len(instructions or (None,)))
     with VectorEnv(make, actors, config.collect.workers, config.collect.worker_timeout) as envs:
         policy = _policy(checkpoint, config.env, envs.spec, actors, device, greedy)
-        tasks = EvaluationTasks(instructions, episodes, seed, make_sampler(config, envs.spec))
+        tasks = EvaluationTasks(instructions, episodes, seed, make_sampler(config, envs.spec), games)
         collector = Collector(envs, policy, tasks, retry_lost=True)
-        finished = _play(collector, envs, total, notify, stop)
-    order = {instruction: row for row, instruction in reversed(list(enumerate(instructions or ())))}
-    return sorted(finished, key=lambda t: (order.get(tuple(t.instruction.tolist()), 0), t.info.seed))
+        finished = _play(collector, envs, len(tasks), notify, stop)
+    by_instruction = {instruction: row for row, instruction in reversed(list(enumerate(instructions or ())))}
+    by_game = {game: row for row, game in enumerate(games)}
+    return sorted(
+        finished,
+        key=lambda t: (
+            by_instruction.get(tuple(t.instruction.tolist()), 0),
+            by_game.get(t.info.game, 0),
+            t.info.seed,
+        ),
+    )
 
 
 def _play(

@@ -129,6 +129,7 @@ class Recorder:
                 policy_update=policy_update,
                 step=step,
                 epsilon=epsilon,
+                game=task.game,
             ),
             diagnostics=diagnostics or {},
         )

@@ -14,7 +14,7 @@ import numpy as np
 from store.shard import INDEX_DTYPE
 from store.shard_reader import ShardIndex
 
-_TEXT_COLUMNS = ("environment", "cause")
+_TEXT_COLUMNS = ("environment", "cause", "game")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,7 @@ class Index:
     environment: np.ndarray  # (N,) text
     cause: np.ndarray  # (N,) text
     diagnosed: np.ndarray  # (N,) bool: it has diagnostics
+    game: np.ndarray  # (N,) text, "" where the environment plays one only
     shard: np.ndarray  # (N,) int64: position in `paths`
     row: np.ndarray  # (N,) int64: position within the shard
     paths: tuple[Path, ...]

@@ -2,6 +2,7 @@
 
     1   first
     2   rollout shards may hold `diagnostics`, and their index says of which trajectories
+    3   the index of a rollout shard names the game
 
 Files are always written in the newest version. What changed inside a file is known where that file is read.
 """
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from store.errors import StorageError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 OLDEST_READABLE = 1
 
 

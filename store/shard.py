@@ -44,10 +44,11 @@ INDEX_DTYPE = np.dtype(
         ("environment", f"S{MAX_TEXT_BYTES}"),
         ("cause", f"S{MAX_TEXT_BYTES}"),
         ("diagnosed", "?"),  # it has diagnostics
+        ("game", f"S{MAX_TEXT_BYTES}"),
     ]
 )
 
-_COLUMNS_SINCE = {"diagnosed": 2}  # by column, the schema version that brought it; not named: 1
+_COLUMNS_SINCE = {"diagnosed": 2, "game": 3}  # by column, the schema version that brought it; not named: 1
 
 STATE_FIELDS = ("is_first", "progress")  # T+1 rows
 STEP_FIELDS = ("actions", "rewards", "terminated", "truncated")  # T rows
@@ -60,7 +61,7 @@ def index_dtype(version: int) -> np.dtype:
 
 
 def upgraded(records: np.ndarray) -> np.ndarray:
-    """An index (N,) of any version as INDEX_DTYPE; what an older one could not say is false or 0."""
+    """An index (N,) of any version as INDEX_DTYPE; what an older one could not say is false, 0 or empty."""
     newest = np.zeros(len(records), INDEX_DTYPE)
     for name in records.dtype.names or ():
         newest[name] = records[name]
@@ -89,4 +90,5 @@ def index_row(trajectory: Trajectory) -> tuple[Any, ...]:
     origin = (info.number, info.seed, info.actor, info.wanted, info.policy_update, info.step, info.epsilon)
     sizes = (trajectory.length, len(trajectory.instruction), len(trajectory.events))
     outcome = (int(trajectory.progress[-1]), trajectory.ret)
-    return (*origin, *sizes, *outcome, info.environment.encode(), info.cause.encode(), bool(trajectory.diagnostics))
+    texts = (info.environment.encode(), info.cause.encode())
+    return (*origin, *sizes, *outcome, *texts, bool(trajectory.diagnostics), info.game.encode())

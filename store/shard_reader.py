@@ -155,6 +155,7 @@ def info_of(record: np.void, split: str) -> TrajectoryInfo:
         policy_update=int(record["policy_update"]),
         step=int(record["step"]),
         epsilon=float(record["epsilon"]),
+        game=record["game"].decode(),
         number=int(record["number"]),
     )
 

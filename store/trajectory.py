@@ -33,6 +33,7 @@ class TrajectoryInfo:
     policy_update: int  # optimiser steps behind the policy that acted
     step: int  # global step counter when it ended
     epsilon: float  # mean exploration rate
+    game: str = ""  # name of the one played, where the environment plays several
     number: int = -1  # running number within its split of the run, -1 before the store gives one
 
 
@@ -42,6 +43,7 @@ class Attempt(NamedTuple):
     length: int  # steps
     ret: float  # sum of its rewards, that of its last step among them
     progress: int  # subgoals finished
+    reached: frozenset[int] = frozenset()  # goals, asked for or not
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,12 @@ class Trajectory:
         if self.info.cause in CUT_SHORT and len(spans) > 1:
             spans.pop()
         return [
-            Attempt(stop - start, float(self.rewards[start:stop].sum(dtype=np.float64)), self.finished(stop))
+            Attempt(
+                stop - start,
+                float(self.rewards[start:stop].sum(dtype=np.float64)),
+                self.finished(stop),
+                self.reached(start, stop),
+            )
             for start, stop in spans
         ]
 
@@ -99,6 +106,11 @@ class Trajectory:
         """Steps [start, stop) of every attempt in order, one that the rollout's end cut short among them."""
         starts = [0, *(t for t in np.flatnonzero(self.is_first[:-1]).tolist() if t > 0)]
         return list(zip(starts, [*starts[1:], self.length], strict=True))
+
+    def reached(self, start: int, stop: int) -> frozenset[int]:
+        """The goals reached by the steps [start, stop), asked for or not."""
+        first, last = np.searchsorted(self.events[:, 0], (start, stop))
+        return frozenset(self.events[first:last, 1].tolist())
 
     def finished(self, stop: int) -> int:
         """Subgoals finished by the attempt that ends before step `stop`, where `progress` may be a new one's."""
@@ -200,7 +212,7 @@ def _check_events(trajectory: Trajectory, steps: int) -> None:
 
 
 def _check_info(info: TrajectoryInfo) -> None:
-    for field in ("environment", "split", "cause"):
+    for field in ("environment", "split", "cause", "game"):
         text = getattr(info, field)
         fits = len(text.encode("utf-8")) <= MAX_TEXT_BYTES and "\0" not in text
         _require(fits, f"info.{field}", f"needs at most {MAX_TEXT_BYTES} bytes without NUL")

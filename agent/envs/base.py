@@ -7,14 +7,16 @@ An environment of ours is a `gymnasium.Env` with these attributes:
     max_instruction   int, subgoals of the longest instruction, 0 if it knows no goals
     vocabulary        str, which goals it knows (`agent.goals`), "" if none
     success_return    float or None, the return from which on an attempt counts as a success
+    games             tuple of Game, only where it plays several
 
-`reset` takes the world's seed and, in its options, an `instruction` and the number of the `attempt` at this task. The
-task is a function of the seed alone. The info of a step may hold `achieved` (goal ids reached by it), `progress`
-(finished subgoals), `is_first` (the observation begins a new attempt) and, at the end, `cause`.
+`reset` takes the world's seed and, in its options, an `instruction`, the number of the `attempt` at this task, and the
+name of the `game`. The task is a function of seed, instruction and game alone. The info of a step may hold `achieved`
+(goal ids reached by it), `progress` (finished subgoals), `is_first` (the observation begins a new attempt) and, at the
+end, `cause`.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -27,6 +29,29 @@ MAX_SEED = 2**31 - 1
 _ATTRIBUTES = ("name", "max_steps", "max_instruction", "vocabulary", "success_return")
 
 
+class Game(NamedTuple):
+    """One of several quite different tasks that an environment plays (AMAGO-2: a task, and its worlds are variants).
+
+    The agent is not told which one it plays.
+    """
+
+    name: str
+    held_out: bool = False
+    """It is played in evaluations only."""
+    low: float | None = None
+    """The return of an attempt that counts as 0 when normalised, such as a random policy's; before `scale`."""
+    high: float | None = None
+    """The return that counts as 1, such as a human's or a specialist's; before `scale`."""
+    scale: float = 1.0
+    """By this the environment multiplies the game's rewards before it pays them."""
+
+    def normalised(self, attempt_return: float) -> float | None:
+        """The paid return of an attempt in units of the span from `low` to `high`; None where they are not known."""
+        if self.low is None or self.high is None:
+            return None
+        return (attempt_return / self.scale - self.low) / (self.high - self.low)
+
+
 @dataclass(frozen=True)
 class Task:
     """What one rollout plays: a world, and an instruction in it (empty: free play)."""
@@ -35,6 +60,8 @@ class Task:
     instruction: tuple[int, ...] = ()
     wanted: bool = False
     split: str = "train"
+    game: str = ""
+    """The name of one of the environment's games, "" where it has one only."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +75,7 @@ class EnvSpec:
     max_instruction: int
     vocabulary: str
     success_return: float | None
+    games: tuple[Game, ...] = ()
 
     @property
     def goals(self) -> bool:
@@ -58,18 +86,23 @@ class EnvSpec:
     def from_env(cls, env: gymnasium.Env) -> "EnvSpec":
         """The spec of an environment that keeps the conventions of this module."""
         said = {attribute: env.get_wrapper_attr(attribute) for attribute in _ATTRIBUTES}
-        return cls(observation_space=env.observation_space, action_space=env.action_space, **said)
+        return cls(observation_space=env.observation_space, action_space=env.action_space, games=games_of(env), **said)
 
     def to_json(self) -> dict[str, Any]:
         """The spec in JSON's own types."""
         spaces = ("observation_space", "action_space")
-        return {key: space_to_json(value) if key in spaces else value for key, value in vars(self).items()}
+        plain = {key: space_to_json(value) if key in spaces else value for key, value in vars(self).items()}
+        games = {
+            game.name: {key: value for key, value in game._asdict().items() if key != "name"} for game in self.games
+        }
+        return {**plain, "games": games}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "EnvSpec":
-        """The spec that `to_json` described."""
+        """The spec that `to_json` described, also one from before there were games."""
         spaces = {key: space_from_json(data[key]) for key in ("observation_space", "action_space")}
-        return cls(**{**data, **spaces})
+        games = tuple(Game(name, **rest) for name, rest in data.get("games", {}).items())
+        return cls(**{**data, **spaces, "games": games})
 
     def differences(self, other: "EnvSpec") -> list[str]:
         """Every way in which `other` differs, one readable line each: "max_steps: 2500 against 1000"."""
@@ -79,6 +112,11 @@ class EnvSpec:
             for key in dict.fromkeys([*mine, *theirs])
             if mine.get(key) != theirs.get(key)
         ]
+
+
+def games_of(env: gymnasium.Env) -> tuple[Game, ...]:
+    """The games that an environment says it plays, () where it says nothing of the kind."""
+    return tuple(env.get_wrapper_attr("games")) if env.has_wrapper_attr("games") else ()
 
 
 def train_seed(rng: np.random.Generator) -> int:

@@ -32,7 +32,8 @@ class EnvBlock:
         """Begin an attempt in each of the given rows."""
         for row, task in tasks:
             self._arrays.busy[row] = True
-            observation, info = self._envs[row].reset(seed=task.seed, options={"instruction": task.instruction})
+            options = {"instruction": task.instruction, "game": task.game}
+            observation, info = self._envs[row].reset(seed=task.seed, options=options)
             self._write(row, observation, 0.0, False, False, info)
             self._arrays.busy[row] = False
 

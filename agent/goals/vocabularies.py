@@ -3,6 +3,7 @@
     ""           no goals
     "crafter"    the 191 goals of Crafter
     "cells 11"   to stand on a cell of a grid of 11 x 11; goal y * 11 + x is cell (x, y)
+    "success"    one goal that nobody asks for: an attempt that reaches it is a success, whatever it goes on to do
 
 Ids are stored in trajectories, so a vocabulary of one name never changes.
 """
@@ -18,6 +19,7 @@ import numpy as np
 from agent.goals.grammar import format_instruction
 from agent.goals.vocabulary import GOALS, goal_tokens
 
+SUCCESS = "success"
 _CELLS = "cells "
 _MAX_SIZE = 181  # the ids of a larger grid's cells do not fit the int16 in which goals are stored
 
@@ -47,10 +49,12 @@ def vocabulary(name: str) -> Vocabulary:
         names = tuple(goal.name for goal in GOALS)
         milestones = frozenset(goal.id for goal in GOALS if goal.verb != "travel")
         return Vocabulary(name, names, goal_tokens(), format_instruction, milestones)
+    if name == SUCCESS:
+        return Vocabulary(name, (SUCCESS,), np.array([[1], [0]], np.uint8), partial(_listed, (SUCCESS,)))
     size = name.removeprefix(_CELLS)
     if name.startswith(_CELLS) and size.isdecimal() and 0 < int(size) <= _MAX_SIZE:
         return _cells(name, int(size))
-    raise ValueError(f"there is no vocabulary {name!r}, only 'crafter' and 'cells <1 to {_MAX_SIZE}>'")
+    raise ValueError(f"there is no vocabulary {name!r}, only 'crafter', 'success' and 'cells <1 to {_MAX_SIZE}>'")
 
 
 def _cells(name: str, size: int) -> Vocabulary:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from agent.config import Config, override
-from agent.envs.base import EnvSpec
+from agent.envs.base import EnvSpec, Game
 from agent.envs.maze import MazeEnv
 from agent.envs.maze_layout import maze_of
 from agent.envs.maze_places import PlaceSampler
 from agent.goals.sampling import TECH_TREE, InstructionSampler
 from agent.goals.vocabulary import goal_id
-from agent.tasks import EvaluationTasks, TrainingTasks, make_sampler
+from agent.tasks import EvaluationTasks, TrainingTasks, make_sampler, trained_games
 
 WANTED = (goal_id("collect wood"), goal_id("place table"))
 
@@ -106,6 +106,34 @@ def test_evaluations_differ_by_seed_only():
     assert worlds(0, 5) == worlds(0, 5)
     assert worlds(0, 8)[:5] == worlds(0, 5)
     assert set(worlds(0, 5)).isdisjoint(worlds(1, 5))
+
+
+GAMES = (Game("chess"), Game("go", held_out=True), Game("shogi"))
+
+
+def test_games_are_drawn_evenly_among_those_that_are_trained():
+    tasks = TrainingTasks(None, 0, 2, trained_games(GAMES))
+    names = [assignment.task.game for actor in range(2) for assignment in drawn(tasks, actor, 200)]
+    assert set(names) == {"chess", "shogi"} and 160 < names.count("chess") < 240
+    again = TrainingTasks(None, 0, 2, trained_games(GAMES))
+    again.restore(tasks.snapshot())
+    assert drawn(again, 1, 3) == drawn(tasks, 1, 3)
+
+
+def test_games_do_not_change_the_worlds():
+    plain = [assignment.task.seed for assignment in drawn(TrainingTasks(None, 0, 1), 0, 5)]
+    assert [assignment.task.seed for assignment in drawn(TrainingTasks(None, 0, 1, ("a", "b")), 0, 5)] == plain
+
+
+def test_every_game_is_evaluated_on_the_same_held_out_worlds():
+    tasks = EvaluationTasks(None, 3, 7, games=[game.name for game in GAMES])
+    assert len(tasks) == 9
+    played = [assignment for _ in range(9) if (assignment := tasks(0))]
+    assert tasks(0) is None and len(tasks) == 0
+    worlds = {name: [each.task.seed for each in played if each.task.game == name] for name in ("chess", "go", "shogi")}
+    assert worlds["chess"] == worlds["go"] == worlds["shogi"] and len(set(worlds["go"])) == 3
+    assert all(each.task.seed % 2 and each.task.split == "eval" for each in played)
+    assert len({each.seed for each in played}) == 9
 
 
 MAZE = EnvSpec.from_env(MazeEnv(7, 2, 40))

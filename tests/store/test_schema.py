@@ -55,6 +55,18 @@ def test_an_old_run_goes_on_in_the_new_version(old, make, same):
     same(reader.load(0), make(5, 1, number=1))
 
 
+def test_a_run_of_version_2_comes_back(tmp_path, make, same):
+    """Its rollouts may have diagnostics, and play no game by name."""
+    paths = RunPaths(Path(shutil.copytree(GOLDEN / "v2", tmp_path / "v2")))
+    assert read_config(open_run(tmp_path, "v2"))["schema_version"] == 2
+    assert read_metrics(paths)["loss/actor"].value.tolist() == [0.5, 0.25]
+    train, held_out = (RolloutReader(paths.rollouts(split)) for split in ("train", "eval"))
+    assert train.index().diagnosed.tolist() == [False, True] and train.index().game.tolist() == ["", ""]
+    same(train.load(0), make(5, 1, number=1))
+    same(train.load(1), make(3, 2, noted=True, number=2))
+    same(held_out.load(0), make(4, 3, noted=True, split="eval", number=1))
+
+
 def test_what_is_newer_says_so(old):
     with h5py.File(old.shard("train", 1), "r+") as file:
         file.attrs["schema_version"] = SCHEMA_VERSION + 1
@@ -79,12 +91,12 @@ def test_what_is_no_version_is_damage(found):
 def test_every_readable_version_is_upgraded():
     """Columns are added at the end, so that an older index is the beginning of a newer one."""
     assert index_dtype(SCHEMA_VERSION) == INDEX_DTYPE
-    old = index_dtype(1)
-    assert old.names is not None and INDEX_DTYPE.names is not None
-    assert old.names == INDEX_DTYPE.names[:-1] and INDEX_DTYPE.names[-1] == "diagnosed"
+    old, names = index_dtype(1), INDEX_DTYPE.names
+    assert old.names is not None and names is not None
+    assert names == (*old.names, "diagnosed", "game") and index_dtype(2).names == names[:-1]
     records = np.zeros(2, old)
     records["seed"] = [5, 6]
     records["cause"] = b"completed"
     newest = upgraded(records)
     assert newest.dtype == INDEX_DTYPE and newest["seed"].tolist() == [5, 6] and newest["cause"][1] == b"completed"
-    assert not newest["diagnosed"].any()
+    assert not newest["diagnosed"].any() and newest["game"].tolist() == [b"", b""]

@@ -114,8 +114,9 @@ def test_attempts_begin_where_is_first_says(make):
     first = np.array([True, False, True, False, False])
     rewards = np.array([0.5, 0, 1, 0.25], np.float32)
     trajectory = replace(make(4), is_first=first, rewards=rewards, progress=np.array([0, 1, 0, 1, 2], np.uint8))
-    assert trajectory.attempts == [Attempt(2, 0.5, 1), Attempt(2, 1.25, 2)]
-    assert replace(trajectory, is_first=np.zeros(5, bool)).attempts == [Attempt(4, 1.75, 2)]
+    first, second = frozenset({3}), frozenset({9})  # by steps 0 and 3
+    assert trajectory.attempts == [Attempt(2, 0.5, 1, first), Attempt(2, 1.25, 2, second)]
+    assert replace(trajectory, is_first=np.zeros(5, bool)).attempts == [Attempt(4, 1.75, 2, first | second)]
 
 
 def test_a_subgoal_finished_by_the_last_step_of_an_attempt_is_counted(make):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,9 +7,10 @@ from fake_engine import ScriptedEngine
 from gymnasium import spaces
 from gymnasium.wrappers import OrderEnforcing
 
-from agent.envs.base import MAX_SEED, EnvSpec, held_out_seed, train_seed
+from agent.envs.base import MAX_SEED, EnvSpec, Game, held_out_seed, train_seed
 from agent.envs.crafter.env import CrafterEnv
 from agent.envs.spaces import space_from_json, space_to_json
+from agent.envs.trial import make_trial
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,33 @@ def test_differences_are_readable():
     lines = spec("crop").differences(spec("pixels"))
     assert "observation_space.image.shape: [48, 64, 3] against [64, 64, 3]" in lines
     assert "observation_space.inventory.type: Box against nothing" in lines
+
+
+GAMES = (Game("coinrun", low=5.0, high=10.0, scale=100.0), Game("secret", held_out=True))
+
+
+class Arcade(OrderEnforcing):
+    """Plays several games."""
+
+    games = GAMES
+
+
+def test_games_survive_json_and_may_be_missing():
+    arcade = EnvSpec.from_env(Arcade(CrafterEnv(ScriptedEngine())))
+    assert arcade.games == GAMES and arcade != spec()
+    written = json.loads(json.dumps(arcade.to_json()))
+    assert EnvSpec.from_json(written) == arcade
+    assert EnvSpec.from_env(make_trial(lambda: Arcade(CrafterEnv(ScriptedEngine())), 2, None)).games == GAMES
+    del written["games"]  # as in files from before there were games
+    assert EnvSpec.from_json(written) == replace(arcade, games=())
+    other = replace(arcade, games=(GAMES[0]._replace(scale=1.0), GAMES[1]))
+    assert arcade.differences(other) == ["games.coinrun.scale: 100.0 against 1.0"]
+
+
+def test_returns_are_normalised_by_hand():
+    """Paid 800 at a hundredfold scale: 8, three fifths of the way from 5 to 10."""
+    assert GAMES[0].normalised(800.0) == pytest.approx(0.6)
+    assert GAMES[1].normalised(1.0) is None
 
 
 def test_worlds_to_train_on_are_never_held_out():

@@ -36,6 +36,12 @@ def test_every_cell_has_its_own_name_and_tokens_and_fits_what_is_stored(size):
     assert goals.no_goal <= np.iinfo(np.int16).max
 
 
+def test_success_is_one_goal():
+    goals = vocabulary("success")
+    assert goals.names == ("success",) and goals.no_goal == 1 and goals.tokens.tolist() == [[1], [0]]
+    assert goals.describe([0]) == "success"
+
+
 def test_without_goals():
     goals = vocabulary("")
     assert goals.names == () and goals.no_goal == 0 and goals.tokens.tolist() == [[0]]
