@@ -149,7 +149,7 @@ class Collector:
         if self._losses[actor] == _MAX_TRIES:
             assignment = self._assignments[actor]
             assert assignment is not None
-            last = self._envs.incidents[-1].splitlines()[0]
+            last = self._envs.incidents[-1]
             raise WorkerError(f"world {assignment.task.seed} was lost {_MAX_TRIES} times; the last time: {last}")
 
     def _end(self, ended: np.ndarray) -> None:

@@ -1,13 +1,15 @@
 """Some environments stepped in turn, writing into shared arrays; and the process that does only that.
 
-The process answers each order with None when it is carried out, or with a traceback before it gives up. It
-ends when its caller does, even a caller killed with -9 and even in the middle of an environment that hangs.
+The process answers each order with None when it is carried out, or with a line about what went wrong before it gives
+up. It ends when its caller does, even a caller killed with -9 and even in the middle of an environment that hangs.
 """
 
+import textwrap
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -19,6 +21,9 @@ from agent.envs.shared import MAX_ACHIEVED, SharedSteps, StepArrays
 MakeEnv = Callable[[], gymnasium.Env]
 Orders = list[tuple[int, Task]] | None
 """What a worker is asked to do: reset these rows with these tasks, or (None) step those that are playing."""
+
+
+_MAX_REASON = 240  # characters of somebody else's error that are repeated
 
 
 class EnvBlock:
@@ -86,7 +91,17 @@ def serve(connection: Connection, make_env: MakeEnv, shared: SharedSteps, rows: 
         except ConnectionError:
             raise
         except Exception as error:
-            connection.send(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+            connection.send(_in_a_line(error))
+
+
+def _in_a_line(error: Exception) -> str:
+    """What went wrong, and where: 'ZeroDivisionError: division by zero (my_game.py, line 42)'."""
+    said = textwrap.shorten(f"{type(error).__name__}: {error}", _MAX_REASON, placeholder=" ...")
+    first: BaseException = error
+    while first.__cause__:
+        first = first.__cause__
+    frames = traceback.extract_tb(first.__traceback__)
+    return f"{said} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else said
 
 
 _HUNG_UP = ()

@@ -158,7 +158,7 @@ class VectorEnv:
         self.incidents.append(self._describe(worker.rows, failure))
         self._failures[number] += 1
         if self._failures[number] > _MAX_FAILURES:
-            last = self.incidents[-1].splitlines()[0]
+            last = self.incidents[-1]
             raise WorkerError(f"environments keep failing, so the run cannot go on; the last failure: {last}")
         self._void(worker.rows)
         self._workers[number] = Worker(self._make_env, self._shared, worker.rows)
