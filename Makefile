@@ -7,6 +7,8 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c '$(SUITABLE)' 2>/dev/null && echo $$python && break; done)
 
+PROCGEN := procgen-mirror==0.10.7 gym3==0.3.3 "cffi<2" pycparser
+
 GOALS ?= collect sapling, place plant
 MINUTES ?= 3
 EPISODES ?= 10
@@ -39,10 +41,12 @@ clean:
 $(BIN)/python: | python
 	$(PYTHON) -m venv $(VENV)
 
-# torch first: its version decides which builds of the rest fit.
+# torch first: its version decides which builds of the rest fit. Procgen last, and not in pyproject.toml: it and gym3 ask
+# for numpy below 2, with which the rest does not work, and run with numpy 2 all the same.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install "torch~=2.13.0"
 	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --no-deps $(PROCGEN) || echo "no Procgen for this machine: the rest does without"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -7,12 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent.env_config import UNPLAYABLE
+from agent.envs.procgen_package import INSTALL as INSTALL_PROCGEN
 from store.errors import AmagoError
 
 if TYPE_CHECKING:
     import gymnasium
 
     from agent.env_config import (
+        AtariConfig,
+        BabyAIConfig,
         CrafterConfig,
         DeliveryConfig,
         EnvConfig,
@@ -21,11 +24,23 @@ if TYPE_CHECKING:
         HalfCheetahConfig,
         KeyDoorConfig,
         MazeConfig,
+        MetaWorldConfig,
+        OwnConfig,
+        PopGymConfig,
+        ProcgenConfig,
         TMazeConfig,
     )
 
 MakeEnv = Callable[[], "gymnasium.Env"]
 """Makes one environment, in any process: picklable."""
+
+
+class Needs(NamedTuple):
+    """Packages that do not come with amago."""
+
+    modules: tuple[str, ...]
+    install: str
+    """The command that brings them."""
 
 
 class Environment(NamedTuple):
@@ -34,6 +49,7 @@ class Environment(NamedTuple):
     description: str
     attempt: Callable[[Any], MakeEnv]
     """From the `env` section of the configuration to what makes an environment of one attempt."""
+    needs: Needs | None = None
 
 
 def make_env(config: EnvConfig) -> MakeEnv:
@@ -99,6 +115,42 @@ def _gym(config: GymConfig) -> MakeEnv:
     return partial(GymEnv, config.id, config.max_steps)
 
 
+def _own(config: OwnConfig) -> MakeEnv:
+    from agent.envs.own import OwnEnv
+
+    return partial(OwnEnv, config.target, config.max_steps)
+
+
+def _popgym(config: PopGymConfig) -> MakeEnv:
+    from agent.envs.popgym import make_popgym
+
+    return partial(make_popgym, config.games, explore=config.attempts != 1)
+
+
+def _babyai(config: BabyAIConfig) -> MakeEnv:
+    from agent.envs.babyai import BabyAIEnv
+
+    return partial(BabyAIEnv, config.games)
+
+
+def _procgen(config: ProcgenConfig) -> MakeEnv:
+    from agent.envs.procgen import ProcgenEnv
+
+    return partial(ProcgenEnv, config.games, config.mode, config.levels, config.max_steps, config.scales)
+
+
+def _atari(config: AtariConfig) -> MakeEnv:
+    from agent.envs.atari import AtariEnv
+
+    return partial(AtariEnv, config.games, config.max_steps, config.frame_skip, config.sticky)
+
+
+def _metaworld(config: MetaWorldConfig) -> MakeEnv:
+    from agent.envs.metaworld import MetaWorldEnv
+
+    return partial(MetaWorldEnv, config.benchmark, config.games, config.goals, config.max_steps)
+
+
 ENVIRONMENTS = {
     "crafter": Environment("Crafter with instructions of up to five goals out of 191", _crafter),
     "tmaze": Environment("T-Maze: remember a sign along a corridor of any length, then turn", _tmaze),
@@ -106,6 +158,24 @@ ENVIRONMENTS = {
     "frozen-lake": Environment("several attempts to cross an unknown frozen lake", _frozen_lake),
     "delivery": Environment("package delivery: a road with forks and addresses to remember", _delivery),
     "maze": Environment("an unknown maze: reach up to three places in the order asked for", _maze),
-    "half-cheetah": Environment("half-cheetah at a velocity nobody tells; needs amago[mujoco]", _half_cheetah),
+    "half-cheetah": Environment(
+        "half-cheetah at a velocity nobody tells", _half_cheetah, Needs(("mujoco",), 'pip install "amago[mujoco]"')
+    ),
     "gym": Environment("any Gymnasium environment: --id CartPole-v1", _gym),
+    "own": Environment("an environment of your own: what my_package:make_env returns", _own),
+    "popgym": Environment("27 games of memory", _popgym, Needs(("popgym",), 'pip install "amago[popgym]"')),
+    "babyai": Environment(
+        "missions in words, 68 levels on grids of rooms", _babyai, Needs(("minigrid",), 'pip install "amago[babyai]"')
+    ),
+    "procgen": Environment(
+        "16 video games with levels without end", _procgen, Needs(("procgen", "gym3", "cffi"), INSTALL_PROCGEN)
+    ),
+    "atari": Environment(
+        "ten Atari games, scores as they are", _atari, Needs(("ale_py",), 'pip install "amago[atari]"')
+    ),
+    "metaworld": Environment(
+        "a robot arm and fifty tasks with hidden goals",
+        _metaworld,
+        Needs(("metaworld",), 'pip install "amago[metaworld]"'),
+    ),
 }

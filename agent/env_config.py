@@ -5,11 +5,12 @@ Knows the fields, not the environments; `agent.catalog` makes one from the other
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from agent.section import Int, Positive, Section
+from agent.section import Float, Int, Positive, Section
 
 Bounded = Annotated[Int, Field(gt=0, le=10_000_000)]
 
@@ -43,6 +44,21 @@ class TrialConfig(Section):
         if self.attempts is None and self.horizon is None:
             raise ValueError("a rollout needs an end: give attempts, horizon or both")
         return self
+
+
+class GamesConfig(TrialConfig):
+    """What environments of several games share: which of them are played."""
+
+    games: tuple[str, ...] = Field(default=(), description="games to play: 'one,another' ('all': every one there is)")
+
+    @field_validator("games", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        """Names separated by commas, as they come from the command line."""
+        if not isinstance(value, str):
+            return value
+        names = tuple(filter(None, (name.strip() for name in value.split(","))))
+        return () if names == ("all",) else names
 
 
 class CrafterConfig(TrialConfig):
@@ -141,6 +157,105 @@ class GymConfig(TrialConfig):
     )
 
 
+class OwnConfig(TrialConfig):
+    """An environment of the user's own, which has no name but the callable that makes it."""
+
+    name: Literal["own"] = _NAME
+    target: str = Field(default="", description="what makes the environment, my_package:make_env, without arguments")
+    max_steps: Positive | None = Field(
+        default=None, description="time limit of an attempt, in steps (none: the environment's own)"
+    )
+
+
+class PopGymConfig(GamesConfig):
+    """POPGym: games of memory. With several games and attempts the first attempt explores, and is not paid."""
+
+    name: Literal["popgym"] = _NAME
+    attempts: Bounded | None = _attempts(2)
+
+
+class BabyAIConfig(GamesConfig):
+    """BabyAI: missions in words on grids of which a few cells are seen."""
+
+    name: Literal["babyai"] = _NAME
+    attempts: Bounded | None = _attempts(2)
+
+
+class ProcgenConfig(GamesConfig):
+    """Procgen: video games whose levels are made from numbers. Held-out worlds are levels that are not trained on."""
+
+    name: Literal["procgen"] = _NAME
+    attempts: Bounded | None = _attempts(2)
+    horizon: Bounded | None = _horizon(2500)
+    mode: Literal["easy", "hard", "memory"] = Field(
+        default="easy", description="kind of levels (memory: where a game has it, else hard)"
+    )
+    levels: Annotated[Int, Field(ge=0, le=1_000_000_000)] = Field(
+        default=2000, description="training levels of each game (0: without end)"
+    )
+    max_steps: Positive | None = Field(
+        default=None, description="time limit of an attempt, in steps (none: the games' own, mostly 1,000)"
+    )
+    reward_scales: tuple[str, ...] = Field(
+        default=(), description="by what the rewards of games are multiplied: 'coinrun=100,climber=0.1'"
+    )
+
+    @field_validator("reward_scales", mode="before")
+    @classmethod
+    def _separated(cls, value: Any) -> Any:
+        """Scales separated by commas, as they come from the command line."""
+        return tuple(filter(None, value.split(","))) if isinstance(value, str) else value
+
+    @field_validator("reward_scales")
+    @classmethod
+    def _understood(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        for text in texts:
+            _scale(text)
+        return texts
+
+    @property
+    def scales(self) -> dict[str, float]:
+        """`reward_scales` by game."""
+        return dict(_scale(text) for text in self.reward_scales)
+
+
+def _scale(text: str) -> tuple[str, float]:
+    """("coinrun", 100.0) of "coinrun=100"; ValueError for anything but a positive number."""
+    game, _, number = text.partition("=")
+    try:
+        scale = float(number)
+    except ValueError:
+        scale = math.nan
+    if not 0 < scale < math.inf:
+        raise ValueError(f"'{text}' does not say game=number, such as coinrun=100")
+    return game.strip(), scale
+
+
+class AtariConfig(GamesConfig):
+    """Atari: video games whose scores lie orders of magnitude apart, none of them clipped."""
+
+    name: Literal["atari"] = _NAME
+    max_steps: Positive = Field(default=27_000, description="time limit of an attempt, in steps; 27,000: half an hour")
+    frame_skip: Positive = Field(default=4, description="frames for which an action is held")
+    sticky: Annotated[Float, Field(ge=0.0, lt=1.0)] = Field(
+        default=0.25, description="chance at each frame that the previous action goes on"
+    )
+
+
+class MetaWorldConfig(GamesConfig):
+    """Meta-World: a robot arm and fifty tasks, whose goals are hidden."""
+
+    name: Literal["metaworld"] = _NAME
+    attempts: Bounded | None = _attempts(3)
+    benchmark: str = Field(
+        default="ML45", description="ML45 or ML10, which hold five tasks out, or ML1-<task>: goals of one task"
+    )
+    goals: Positive = Field(default=50, description="goals of each task to train on, and as many others")
+    max_steps: Annotated[Int, Field(gt=0, le=500)] = Field(
+        default=500, description="time limit of an attempt, in steps"
+    )
+
+
 EnvConfig = Annotated[
     CrafterConfig
     | TMazeConfig
@@ -150,6 +265,12 @@ EnvConfig = Annotated[
     | MazeConfig
     | HalfCheetahConfig
     | GymConfig
+    | OwnConfig
+    | PopGymConfig
+    | BabyAIConfig
+    | ProcgenConfig
+    | AtariConfig
+    | MetaWorldConfig
     | StoredConfig,
     Field(discriminator="name"),
 ]

@@ -5,6 +5,8 @@ Knows the model, the losses and AdamW. Does not know where batches come from or 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -14,6 +16,7 @@ from agent.config import Config
 from agent.forward import Terms, loss_terms
 from agent.nets.linear import iterate_power
 from agent.nets.model import AgentModel
+from agent.nets.shift import randomly_shifted
 from store.errors import DivergedError
 
 
@@ -68,6 +71,7 @@ class Learner:
         drawn = rng.choice(config.model.num_critics, config.loss.target_subset, replace=False)
         subset = torch.from_numpy(drawn).to(self.device)
         torch.manual_seed(int(rng.integers(2**63)))
+        batch = self._augmented(batch)
         num_valid = batch.valid.sum().clamp(min=1)
         terms, shares = [], []
         for part in batch.split(config.optimizer.micro_batches):
@@ -78,6 +82,13 @@ class Learner:
             terms.append(found)
             shares.append(share)
         return terms, shares
+
+    def _augmented(self, batch: Batch) -> Batch:
+        """`batch` with its images moved a little, at random."""
+        seen = batch.inputs.observations
+        names = self.model.representation.encoder.images
+        moved = {name: randomly_shifted(seen[name], self.config.model.random_shift) for name in names}
+        return replace(batch, inputs=replace(batch.inputs, observations={**seen, **moved}))
 
     def _set_learning_rate(self) -> None:
         optimizer = self.config.optimizer

@@ -64,6 +64,8 @@ def _import_ours(dataset: MinariDataset) -> Imported:
     section = dataset.ours.get("env")
     env = {f"env.{key}": value for key, value in section.items()} if isinstance(section, dict) else {}
     unplayable = _cannot_be_named({"id": env.get("env.id")}) if env.get("env.name") == "gym" else ""
+    if env.get("env.name") == "own":
+        unplayable = "it is from an environment of somebody's own: no file chooses which program is called"
     if not unplayable:
         _, unplayable = _look_at(env, spec)
     if unplayable:

@@ -32,7 +32,6 @@ COMMANDS = {
     "continue": go_on,
     "dashboard": dashboard,
     "goals": goals,
-    "envs": envs,
 }
 
 app = typer.Typer(
@@ -45,6 +44,7 @@ app = typer.Typer(
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.command("background", hidden=True)(trainer)
+app.add_typer(envs, name="envs")
 app.add_typer(store, name="store")
 
 

@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     import gymnasium
 
     from agent.config import Config
+    from agent.env_check.finding import Finding
     from agent.env_config import EnvConfig
     from agent.envs.base import EnvSpec
 
 WORDED = "crafter"  # the environment whose instructions people write in words
+FOREIGN = ("gym", "own")  # somebody else's program, which may fail
 _EXAMPLES = {
     "crafter": 'amago train crafter --goals "collect sapling, place plant"',
     "gym": "amago train gym --id CartPole-v1",
+    "own": "amago train my_package:make_env",
 }
 
 
@@ -35,9 +38,40 @@ def instructions_of(name: str) -> Instructions:
     return kinds.get(name, Instructions(None, "none"))
 
 
+def meant(text: str) -> dict[str, str]:
+    """The configuration keys that say what to play, from what was typed: a name, or module:callable of one's own."""
+    return {"env.name": "own", "env.target": text} if ":" in text else {"env.name": text}
+
+
 def example(name: str) -> str:
     """The shortest command that trains on an environment."""
     return _EXAMPLES.get(name, f"amago train {name}")
+
+
+def install_command(name: str) -> str | None:
+    """The command that installs the packages of an environment, None where they come with amago."""
+    from agent.catalog import ENVIRONMENTS
+
+    needs = ENVIRONMENTS[name].needs
+    return needs.install if needs else None
+
+
+def is_installed(name: str) -> bool:
+    """Whether the packages of an environment are there."""
+    from importlib.util import find_spec
+
+    from agent.catalog import ENVIRONMENTS
+
+    needs = ENVIRONMENTS[name].needs
+    return needs is None or all(find_spec(module) for module in needs.modules)
+
+
+def describe_packages(name: str) -> str:
+    """'come with amago', 'installed', or how to install them."""
+    command = install_command(name)
+    if command is None:
+        return "come with amago"
+    return "installed" if is_installed(name) else command
 
 
 def describe(env: EnvConfig) -> str:
@@ -76,6 +110,17 @@ def can_play(config: Config) -> bool:
     return config.env.name != UNPLAYABLE
 
 
+def check(config: Config) -> list[Finding]:
+    """Whether an environment keeps its promises, and what its steps take in memory."""
+    from agent.catalog import make_env
+    from agent.env_check.check import check_environment
+    from amago_cli.estimates import describe_memory
+
+    with redirect_stdout(sys.stderr):  # somebody else's environment may print
+        spec, findings = check_environment(make_env(config.env))
+    return findings if spec is None else [*findings, describe_memory(config, spec)]
+
+
 def look_at(config: Config) -> EnvSpec:
     """What the environment says of itself.
 
@@ -92,7 +137,7 @@ def _look_at(config: Config, env: gymnasium.Env) -> EnvSpec:
     from agent.envs.rehearsal import rehearse
 
     try:
-        if config.env.name == "gym":  # ours are known to play, and Crafter would be compiled now
+        if config.env.name in FOREIGN:  # ours are known to play, and Crafter would be compiled now
             rehearse(env)
         return EnvSpec.from_env(env)
     finally:

@@ -45,7 +45,7 @@ def _explain(error: Exception, debug: bool) -> int:
         print(f"amago: cannot write: {error.strerror}; free space and try again", file=sys.stderr)
         return ExitCode.STORAGE
     if _is_out_of_memory(error):
-        print("amago: out of memory; a smaller replay.max_steps or fewer --actors need less", file=sys.stderr)
+        print("amago: out of memory; a smaller replay.max_bytes or fewer --actors need less", file=sys.stderr)
     else:
         _report_unexpected(error, debug)
     return ExitCode.INTERNAL

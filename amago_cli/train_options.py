@@ -13,6 +13,7 @@ from amago_cli import options
 KEYS = {
     "environment": "env.name",
     "env_id": "env.id",
+    "games": "env.games",
     "goals": "task.goals",
     "observation": "env.observation",
     "engine": "env.engine",
@@ -37,8 +38,14 @@ def _option(flag: str, help: str, **more: Any) -> Any:
     return typer.Option(flag, help=help, show_default=False, **more)
 
 
-Environment = Annotated[str | None, typer.Argument(help="What to play, see `amago envs`.", show_default=False)]
+Environment = Annotated[
+    str | None, typer.Argument(help="What to play, see `amago envs`, or my_package:make_env.", show_default=False)
+]
 EnvId = Annotated[str | None, _option("--id", "gym: CartPole-v1, or my_module:MyEnv-v0.")]
+Games = Annotated[
+    str | None,
+    _option("--games", "Where there are several: which to play: one,another, or all.", metavar="NAMES"),
+]
 Goals = Annotated[str | None, _option("--goals", "crafter: the instruction wanted: 'stone pickaxe, collect iron'.")]
 Observation = Annotated[options.Observation | None, _option("--obs", "crafter: what the agent sees.")]
 Engine = Annotated[options.Engine | None, _option("--engine", "crafter: core of the game.")]

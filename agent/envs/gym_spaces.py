@@ -54,7 +54,7 @@ def flat_observation(space: Space, num_actions: int | None) -> dict[str, Entry]:
     all `num_actions` actions (None if they cannot be counted), otherwise an observation like any other.
     """
     entries: dict[str, Entry] = {}
-    for path, leaf in _leaves(space, ()):
+    for path, leaf in leaves(space):
         if math.prod(leaf.shape or ()) == 0:
             continue
         name = ".".join(re.sub(r"[^\w-]", "_", str(key)) for key in path) or _BARE
@@ -120,8 +120,8 @@ def _flat_box(space: spaces.Box) -> tuple[Space, Callable[[Any], Any]]:
     return spaces.Box(low.ravel().astype(np.float32), high.ravel().astype(np.float32), dtype=np.float32), original
 
 
-def _leaves(space: Space, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Space]]:
-    """The parts of a nested space that are not nested themselves."""
+def leaves(space: Space, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Space]]:
+    """The parts of a nested space that are not nested themselves, with the keys that lead to them."""
     match space:
         case spaces.Dict():
             parts = space.spaces.items()
@@ -131,7 +131,7 @@ def _leaves(space: Space, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ..
             yield path, space
             return
     for key, part in parts:
-        yield from _leaves(part, (*path, key))
+        yield from leaves(part, (*path, key))
 
 
 def _leaf(space: Space, path: tuple[Any, ...]) -> Converted:

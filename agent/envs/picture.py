@@ -17,12 +17,16 @@ from agent.envs.crafter.glyphs import LEGEND, view_glyphs
 from agent.envs.crafter.textures import NUM_TEXTURES
 from agent.envs.sketches import (
     ADDRESS,
+    BALL,
     BEEN,
+    BOX,
     CARRYING,
     DOOR,
     FLOOR,
     FORK,
     KEY,
+    LOCKED_DOOR,
+    OPEN_DOOR,
     PACKAGE,
     PLAYER,
     SIGN,
@@ -52,9 +56,16 @@ _COLOURS = {
     FORK: (150, 84, 170),
     ADDRESS: (60, 150, 80),
     PACKAGE: (176, 124, 70),
+    BALL: (190, 60, 60),
+    BOX: (176, 124, 70),
+    OPEN_DOOR: (150, 84, 40),
+    LOCKED_DOOR: (150, 84, 40),
     SIGN_UP: (190, 60, 60),
     SIGN_DOWN: (190, 60, 60),
 }
+_GRID_COLOURS = np.array(  # Minigrid's by number: red, green, blue, purple, yellow, grey
+    [(208, 44, 44), (40, 150, 60), (44, 84, 220), (128, 52, 190), (226, 190, 20), (120, 120, 124)], np.uint8
+)
 _GROUNDS = (UNKNOWN, FLOOR, BEEN, WALL, SIGN)  # fill their cell; everything else is a shape on the floor
 
 
@@ -72,7 +83,10 @@ def picture(environment: str, observations: Mapping[str, np.ndarray], t: int, un
     if image is not None:
         return _enlarged(image[t], _CELLS * unit)
     grid = sketch(environment, observations, t)
-    return None if grid is None else _painted(grid, max(_CELLS * unit // max(grid.shape), 2))
+    if grid is None:
+        return None
+    own = observations["colours"][t] if environment == "babyai" else None
+    return _painted(grid, max(_CELLS * unit // max(grid.shape), 2), own)
 
 
 def glyphs(environment: str, observations: Mapping[str, np.ndarray], t: int) -> list[str] | None:
@@ -121,20 +135,30 @@ def _enlarged(image: np.ndarray, size: int) -> np.ndarray:
     return image.repeat(factor, axis=0).repeat(factor, axis=1)
 
 
-def _painted(grid: np.ndarray, size: int) -> np.ndarray:
-    """A sketch (rows, columns) as a picture, `size` pixels along a cell's side."""
+def _painted(grid: np.ndarray, size: int, own: np.ndarray | None) -> np.ndarray:
+    """A sketch (rows, columns) as a picture, `size` pixels along a cell's side; `own` numbers the colours of things."""
     rows, columns = grid.shape
-    tiles = np.stack([_tile(cell, size) for cell in grid.ravel().tolist()]).reshape(rows, columns, size, size, 3)
+    kinds = grid.ravel().tolist()
+    colours = [_COLOURS[kind] for kind in kinds] if own is None else _own_colours(kinds, own)
+    cells = zip(kinds, colours, strict=True)
+    tiles = np.stack([_tile(cell, colour, size) for cell, colour in cells]).reshape(rows, columns, size, size, 3)
     return tiles.transpose(0, 2, 1, 3, 4).reshape(rows * size, columns * size, 3)
 
 
+def _own_colours(kinds: list[str], own: np.ndarray) -> list[tuple[int, ...]]:
+    """A colour for each cell: that of its kind for grounds and for the agent, else the one that `own` numbers."""
+    fixed = {**{ground: _COLOURS[ground] for ground in _GROUNDS}, SIGN_UP: _COLOURS[PLAYER]}
+    colours = _GRID_COLOURS[np.minimum(own, len(_GRID_COLOURS) - 1)].reshape(-1, 3).tolist()
+    return [fixed.get(kind, tuple(colour)) for kind, colour in zip(kinds, colours, strict=True)]
+
+
 @lru_cache(maxsize=256)
-def _tile(cell: str, size: int) -> np.ndarray:
-    """(size, size, 3): a ground with a line along two sides, or a disc, triangle or square on the floor."""
-    tile = np.full((size, size, 3), _COLOURS[cell] if cell in _GROUNDS else _FLOOR_COLOUR, np.uint8)
+def _tile(cell: str, colour: tuple[int, ...], size: int) -> np.ndarray:
+    """(size, size, 3): a ground with a line along two sides, or a shape on the floor."""
+    tile = np.full((size, size, 3), colour if cell in _GROUNDS else _FLOOR_COLOUR, np.uint8)
     tile[-1] = tile[:, -1] = tile[0, 0] * 0.85
     if cell not in _GROUNDS:
-        tile[_shape(cell, size)] = _COLOURS[cell]
+        tile[_shape(cell, size)] = colour
     tile.setflags(write=False)
     return tile
 
@@ -142,9 +166,16 @@ def _tile(cell: str, size: int) -> np.ndarray:
 def _shape(cell: str, size: int) -> np.ndarray:
     """(size, size) bool: where a cell that is no ground has its own colour."""
     y, x = (np.mgrid[:size, :size] + 0.5) / size - 0.5
-    if cell in (PLAYER, CARRYING):
+    away = np.maximum(abs(x), abs(y))
+    if cell in (PLAYER, CARRYING, BALL):
         return x**2 + y**2 < 0.36**2
     if cell in (SIGN_UP, SIGN_DOWN):
         height = y if cell == SIGN_UP else -y
         return (abs(height) < 0.35) & (abs(x) < (height + 0.35) / 2)
-    return np.maximum(abs(x), abs(y)) < 0.3
+    if cell == KEY:
+        return abs(x) + abs(y) < 0.36
+    if cell == OPEN_DOOR:
+        return away > 0.36
+    if cell == LOCKED_DOOR:
+        return (away > 0.12) & (away < 0.46)
+    return away < (0.46 if cell == DOOR else 0.3)

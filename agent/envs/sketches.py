@@ -16,11 +16,14 @@ UNKNOWN, FLOOR, BEEN, WALL = " ", ".", "+", "#"
 SIGN, SIGN_UP, SIGN_DOWN = "s", "^", "v"
 KEY, DOOR = "k", "D"
 FORK, ADDRESS, PACKAGE = "Y", "A", "p"
+BALL, BOX, OPEN_DOOR, LOCKED_DOOR = "o", "b", "/", "L"
 
 _DIRECTIONS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # up, right, down, left: the order of the maze's sight
 _TMAZE = ("#####.", "s.....", "#####.")
 _TMAZE_PLACES = ((0, 1), (2, 1), (5, 1), (5, 0), (5, 2))  # (x, y) of sign, corridor, junction, upper and lower arm
 _ROAD_WIDTH = 10  # places of the road in one row
+_GRID_KINDS = np.array([UNKNOWN, FLOOR, WALL, FLOOR, DOOR, KEY, BALL, BOX])  # Minigrid's objects by number
+_GRID_DOORS = np.array([OPEN_DOOR, DOOR, LOCKED_DOOR])  # by state
 _LARGEST = 1024  # no number in a small world is larger; files may come from strangers
 
 Observations = Mapping[str, np.ndarray]
@@ -31,20 +34,22 @@ class Sketch:
     """How one world is drawn."""
 
     draw: Callable[[Observations, int], np.ndarray]  # (rows, columns) of characters for state t
-    needs: dict[str, int]  # observations of whole numbers, by the width of a row; -1: any width
+    needs: dict[str, tuple[int, ...]]  # observations of whole numbers, by the shape at one state; -1: any length
     legend: dict[str, str]
 
 
 def sketch(environment: str, observations: Observations, t: int) -> np.ndarray | None:
     """State `t` as (rows, columns) of characters; None for another world or for observations that are not its own."""
     known = SKETCHES.get(environment)
-    if known is None or not all(_fits(observations.get(key), width) for key, width in known.needs.items()):
+    if known is None or not all(_fits(observations.get(key), shape) for key, shape in known.needs.items()):
         return None
     return known.draw(observations, t)
 
 
-def _fits(array: np.ndarray | None, width: int) -> bool:
-    if array is None or array.dtype.kind not in "iu" or array.ndim != 2 or width not in (-1, array.shape[1]):
+def _fits(array: np.ndarray | None, shape: tuple[int, ...]) -> bool:
+    if array is None or array.dtype.kind not in "iu" or array.ndim != 1 + len(shape):
+        return False
+    if any(length not in (-1, found) for length, found in zip(shape, array.shape[1:], strict=True)):
         return False
     return array.size == 0 or bool(array.min() >= 0 and array.max() <= _LARGEST)
 
@@ -117,26 +122,42 @@ def _delivery(observations: Observations, t: int) -> np.ndarray:
     return np.concatenate([road.reshape(-1, _ROAD_WIDTH), packages[None]])
 
 
+def _babyai(observations: Observations, t: int) -> np.ndarray:
+    """What lies before the agent, who looks up from the middle of the lowest row; there it sees what it carries."""
+    objects, states = observations["objects"][t], observations["states"][t]
+    grid = _GRID_KINDS[np.minimum(objects, len(_GRID_KINDS) - 1)]
+    grid = np.where(grid == DOOR, _GRID_DOORS[np.minimum(states, len(_GRID_DOORS) - 1)], grid)
+    grid[-1, 3] = SIGN_UP if grid[-1, 3] in (UNKNOWN, FLOOR) else CARRYING
+    return grid
+
+
 _WALKING = {PLAYER: "agent", FLOOR: "floor", BEEN: "the agent has been here"}
 
 SKETCHES = {
-    "maze": Sketch(_maze, {"position": 2, "sight": 4}, _WALKING | {WALL: "wall", UNKNOWN: "not seen yet"}),
+    "maze": Sketch(_maze, {"position": (2,), "sight": (4,)}, _WALKING | {WALL: "wall", UNKNOWN: "not seen yet"}),
     "dark-key-door": Sketch(
         _key_door,
-        {"position": 2, "has_key": 1},
+        {"position": (2,), "has_key": (1,)},
         _WALKING | {CARRYING: "agent with the key", KEY: "key", DOOR: "door"},
     ),
-    "frozen-lake": Sketch(_frozen_lake, {"position": 2}, _WALKING | {FLOOR: "ice or a hole"}),
+    "frozen-lake": Sketch(_frozen_lake, {"position": (2,)}, _WALKING | {FLOOR: "ice or a hole"}),
     "tmaze": Sketch(
         _tmaze,
-        {"place": 1, "sign": 1},
+        {"place": (1,), "sign": (1,)},
         {PLAYER: "agent", FLOOR: "floor", WALL: "wall", SIGN: "place of the sign", SIGN_UP: "up", SIGN_DOWN: "down"},
     ),
     "delivery": Sketch(
         _delivery,
-        {"position": 1, "fork": 1, "addresses": -1, "packages": 1},
+        {"position": (1,), "fork": (1,), "addresses": (-1,), "packages": (1,)},
         {PLAYER: "truck", FLOOR: "road", UNKNOWN: "beside the road"}
         | {FORK: "fork, seen", ADDRESS: "address, told", PACKAGE: "package left"},
+    ),
+    "babyai": Sketch(
+        _babyai,
+        {"objects": (7, 7), "colours": (7, 7), "states": (7, 7)},
+        {SIGN_UP: "agent", CARRYING: "agent carrying something", FLOOR: "floor", WALL: "wall", UNKNOWN: "not seen"}
+        | {KEY: "key", BALL: "ball", BOX: "box"}
+        | {DOOR: "closed door", OPEN_DOOR: "open door", LOCKED_DOOR: "locked door"},
     ),
 }
 """By name of the environment."""

@@ -18,19 +18,12 @@ from torch.nn import functional as F
 
 from agent.batch import Inputs
 from agent.nets.actions import ActionCode
+from agent.nets.images import Eye, Image
 from agent.nets.normalisation import RunningNorm
+from agent.nets.part import Part
 from agent.nets.transformer import NEGATIVE_SLOPE
 
 MAX_ONE_HOT = 16  # integers with at most so many values are one-hot, larger ones embedded or scaled
-
-
-class Part(nn.Module):
-    """One entry of the observation, (B, T, ...) to features (B, T, width)."""
-
-    width: int
-
-    def update(self, x: Tensor, valid: Tensor) -> None:
-        """Take in training data, where a part keeps statistics."""
 
 
 class OneHot(Part):
@@ -101,57 +94,11 @@ class Normalised(Part):
         return self.norm(_flat(x).float())
 
 
-class ResidualConv(nn.Module):
-    """x + conv(norm(conv(norm(x))))."""
-
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.body = nn.Sequential(
-            *(
-                layer
-                for _ in range(2)
-                for layer in (
-                    nn.GroupNorm(4, channels),
-                    nn.LeakyReLU(NEGATIVE_SLOPE),
-                    nn.Conv2d(channels, channels, 3, padding=1),
-                )
-            )
-        )
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.body(x)
-
-
-class Image(Part):
-    """uint8 images (H, W, 3) through the IMPALA network with channels (16, 32, 32) (Espeholt et al. 2018)."""
-
-    CHANNELS = (16, 32, 32)
-
-    def __init__(self, height: int, width: int, channels: int, d_out: int) -> None:
-        super().__init__()
-        layers: list[nn.Module] = []
-        for wide in self.CHANNELS:
-            layers += [
-                nn.Conv2d(channels, wide, 3, padding=1),
-                nn.MaxPool2d(3, stride=2, padding=1),
-                ResidualConv(wide),
-                ResidualConv(wide),
-            ]
-            channels, height, width = wide, (height + 1) // 2, (width + 1) // 2
-        self.body = nn.Sequential(*layers, nn.LeakyReLU(NEGATIVE_SLOPE), nn.Flatten())
-        self.out = nn.Linear(channels * height * width, d_out)
-        self.width = d_out
-
-    def forward(self, x: Tensor) -> Tensor:
-        pixels = x.flatten(0, 1).permute(0, 3, 1, 2).float() / 255.0 - 0.5
-        return self.out(self.body(pixels)).unflatten(0, x.shape[:2])
-
-
 def _flat(x: Tensor) -> Tensor:
     return x.reshape(*x.shape[:2], -1)  # (B, T, ...) to (B, T, elements), also where an element is a scalar
 
 
-def part_for(space: gymnasium.Space, d_token: int, d_encoder: int) -> Part:
+def part_for(space: gymnasium.Space, d_token: int, d_encoder: int, eye: Eye) -> Part:
     """The encoder of one entry of the observation space; ValueError for a space nobody encodes."""
     if isinstance(space, spaces.MultiBinary):
         return Bits(math.prod(space.shape))
@@ -165,7 +112,7 @@ def part_for(space: gymnasium.Space, d_token: int, d_encoder: int) -> Part:
         return Embedded(space.nvec.size, low, num_values, d_token)
     if isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8:
         height, width, channels = space.shape
-        return Image(height, width, channels, d_encoder)
+        return Image(height, width, channels, d_encoder, eye)
     if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.integer):
         if int(space.high.max()) - int(space.low.min()) < MAX_ONE_HOT:
             low = int(space.low.min())
@@ -195,13 +142,15 @@ class StepEncoder(nn.Module):
         d_token: int,
         d_encoder: int,
         d_model: int,
+        eye: Eye,
     ) -> None:
         """`goal_tokens` (goals + 1, words) gives the words of each goal, or is None without instructions."""
         super().__init__()
         self.actions = actions
         self.names = tuple(observation_space)  # not the keys of a ModuleDict, which refuses "a.b" and "type"
-        parts = [part_for(observation_space[name], d_token, d_encoder) for name in self.names]
+        parts = [part_for(observation_space[name], d_token, d_encoder, eye) for name in self.names]
         self.parts = nn.ModuleList(parts)
+        self.images = tuple(name for name, part in zip(self.names, parts, strict=True) if isinstance(part, Image))
         width = sum(part.width for part in parts) + actions.width + 2
         self.goal_words: nn.Embedding | None = None
         if goal_tokens is not None:

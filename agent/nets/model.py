@@ -20,6 +20,7 @@ from agent.nets.actions import action_code
 from agent.nets.distributions import Distribution, family_of
 from agent.nets.encoders import StepEncoder
 from agent.nets.heads import ActionCritic, ActorHead, ChoiceCritic, CriticHead
+from agent.nets.images import Eye
 from agent.nets.memory import build_memory
 from agent.nets.popart import PopArt
 
@@ -51,6 +52,7 @@ class Representation(nn.Module):
             d_token=model.d_token,
             d_encoder=model.d_encoder,
             d_model=model.d_model,
+            eye=Eye(model.image_network, model.image_channels),
         )
         self.memory = build_memory(model)
 

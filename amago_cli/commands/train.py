@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from amago_cli import configure, options, stored, train_options, training
+from amago_cli import configure, environments, options, stored, train_options, training
 from amago_cli.displays import Display, PlainDisplay, choose_display
 from amago_cli.output import print_json
 from store.errors import AmagoError
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 RESUMABLE = ("steps", "updates", "minutes", "device")  # named options that may come with --resume
 NEW_RUN_ONLY = ("run", "preset", "config", "show_config", "dry_run", "offline")
-PLAYING = ("environment", "observation", "engine", "reward", "attempts", "horizon", "steps", "actors", "workers")
+PLAYING = (
+    *("environment", "games", "observation", "engine", "reward"),
+    *("attempts", "horizon", "steps", "actors", "workers"),
+)
 
 
 def train(
     ctx: typer.Context,
     environment: train_options.Environment = None,
     env_id: train_options.EnvId = None,
+    games: train_options.Games = None,
     goals: train_options.Goals = None,
     observation: train_options.Observation = None,
     engine: train_options.Engine = None,
@@ -60,6 +64,8 @@ def train(
 
     given = [name for name in train_options.KEYS if ctx.params[name] is not None]
     named = {train_options.KEYS[name]: ctx.params[name] for name in given}
+    if environment is not None:
+        named |= environments.meant(environment)
     display = PlainDisplay(sys.stdout) if plain and not as_json else choose_display(sys.stdout, as_json=as_json)
     place = training.choose_place(sys.stdout, as_json=as_json, plain=plain, detach=detach)
     if resume is not None:

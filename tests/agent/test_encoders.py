@@ -11,12 +11,14 @@ from tiny_agent import BITS, BOX, INTERFACE, NUM_GOALS, random_inputs
 from agent.envs.crafter.observation import OBSERVATION_SPACES
 from agent.nets.actions import ActionCode, action_code
 from agent.nets.encoders import Bits, Embedded, Image, Normalised, OneHot, Scaled, StepEncoder, part_for
+from agent.nets.images import Eye
 
 D_TOKEN, D_ENCODER = 4, 8
+EYE = Eye("impala", (16, 32, 32))
 
 
-def part(space):
-    return part_for(space, D_TOKEN, D_ENCODER)
+def part(space, eye=EYE):
+    return part_for(space, D_TOKEN, D_ENCODER, eye)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +91,30 @@ def test_embedded_gives_each_value_its_own_vector():
     torch.testing.assert_close(both, encoder.table.weight[[3, 39]])
 
 
-def test_images_are_seen_pixel_by_pixel():
-    encoder = part(spaces.Box(0, 255, (9, 11, 3), np.uint8))
+@pytest.mark.parametrize("network", ["impala", "nature"])
+def test_images_are_seen_pixel_by_pixel(network):
+    encoder = part(spaces.Box(0, 255, (9, 11, 3), np.uint8), EYE._replace(network=network))
     images = torch.randint(256, (2, 3, 9, 11, 3), dtype=torch.uint8)
     features = encoder(images)
     torch.testing.assert_close(features[1, 2], encoder(images[1:, 2:])[0, 0], rtol=1e-4, atol=1e-5)
     other = images.clone()
-    other[0, 0, 8, 10, 2] ^= 255
+    other[0, 0, 7, 7, 2] ^= 255
     assert not torch.allclose(encoder(other)[0, 0], features[0, 0])
+
+
+def test_an_image_passes_through_as_many_stages_as_there_are_channels():
+    space = spaces.Box(0, 255, (64, 64, 3), np.uint8)
+    small = part(space, Eye("impala", (4, 8)))
+    convolutions = [layer for layer in small.modules() if isinstance(layer, torch.nn.Conv2d)]
+    assert [layer.out_channels for layer in convolutions] == [4] * 5 + [8] * 5
+    assert small.out.in_features == 8 * 16 * 16  # halved twice
+    nature = part(space, Eye("nature", (4, 8, 12)))
+    assert [layer.out_channels for layer in nature.modules() if isinstance(layer, torch.nn.Conv2d)] == [4, 8, 12]
+    assert nature.out.in_features == 12 * 8 * 8
+    with pytest.raises(ValueError, match="an image of 7 x 64 pixels is too small"):
+        part(spaces.Box(0, 255, (7, 64, 3), np.uint8), Eye("nature", (4, 8, 12)))
+    usual = [layer.out_channels for layer in part(space).modules() if isinstance(layer, torch.nn.Conv2d)]
+    assert usual == [16] * 5 + [32] * 10
 
 
 @pytest.mark.parametrize("observation", ["symbolic", "crop", "pixels"])
@@ -130,6 +148,7 @@ class TestStepEncoder:
             d_token=D_TOKEN,
             d_encoder=D_ENCODER,
             d_model=6,
+            eye=EYE,
         )
 
     def test_every_input_matters_and_only_to_its_own_step(self):

@@ -184,11 +184,15 @@ def test_what_calls_itself_ours_gets_no_module_imported_either(datasets: Path, m
     (datasets / "evil_module.py").write_text("raise SystemExit('imported')")
     monkeypatch.chdir(datasets)
     spec = imported("cart-v0").spec.to_json()
-    forged = {"environment": spec, "env": {"name": "gym", "id": "evil_module:CartPole-v1"}}
-    change_metadata(datasets, "cart-v0", amago=forged)
-    found = imported("cart-v0")
-    assert "not registered here" in found.unplayable and found.env["env.name"] == "stored"
-    assert "evil_module" not in sys.modules
+    named = (
+        ({"name": "gym", "id": "evil_module:CartPole-v1"}, "not registered here"),
+        ({"name": "own", "target": "evil_module:make_env"}, "an environment of somebody's own"),
+    )
+    for env, reason in named:
+        change_metadata(datasets, "cart-v0", amago={"environment": spec, "env": env})
+        found = imported("cart-v0")
+        assert reason in found.unplayable and found.env["env.name"] == "stored"
+        assert "evil_module" not in sys.modules
     with pytest.raises(StorageError, match="episode_0"):
         list(found.trajectories)  # nor are its episodes what amago writes
 

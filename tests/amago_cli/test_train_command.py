@@ -282,7 +282,7 @@ def test_too_little_memory_is_said_in_one_line(amago: Amago, training: Any, erro
     training.error = error
     result = amago("train", "crafter", "--run", "a")
     assert result.code == 1
-    assert result.err.startswith("amago: out of memory; a smaller replay.max_steps")
+    assert result.err.startswith("amago: out of memory; a smaller replay.max_bytes")
 
 
 def test_debug_shows_the_traceback(amago: Amago, training: Any) -> None:

@@ -141,7 +141,7 @@ def test_nested_observations_have_readable_names():
 def test_taxi_tells_which_actions_are_legal():
     env = GymEnv("Taxi")
     assert env.observation_space["action_mask"] == spaces.MultiBinary(6)
-    inner = env._env.unwrapped
+    inner = env.original.unwrapped
     observation, _ = env.reset(seed=2)
     for _ in range(30):
         mask = observation["action_mask"]
@@ -172,7 +172,7 @@ def test_actions_arrive_as_the_environment_wants_them(name, action, original):
     env = GymEnv(f"gym_zoo:Do{name}-v0")
     env.reset(seed=0)
     env.step(action)
-    arrived = env._env.unwrapped.action
+    arrived = env.original.unwrapped.action
     assert np.allclose(arrived, original, atol=1e-6) and np.shape(arrived) == np.shape(original)
     assert arrived is not action and not np.shares_memory(arrived, action)
 

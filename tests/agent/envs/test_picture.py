@@ -119,6 +119,10 @@ def test_where_nothing_can_be_drawn_nothing_is(observations):
     assert legend("CartPole-v1") == {}
 
 
+def babyai_view() -> dict[str, np.ndarray]:
+    return {key: np.zeros((2, 7, 7), np.uint8) for key in ("objects", "colours", "states")}
+
+
 def cells(*rows):
     return np.array(rows, np.uint8)
 
@@ -176,6 +180,26 @@ class TestSmallWorlds:
         seen = play(DeliveryEnv(8, 2, 2), [0, 1, 2, 3])
         frame = picture("delivery", seen, 1)
         assert frame is not None and frame.dtype == np.uint8 and frame.shape == (28, 140, 3)
+
+    def test_a_view_of_babyai_shows_things_in_their_colours(self):
+        seen = babyai_view()
+        seen["objects"][:, 2, 1:5] = [6, 7, 5, 2]  # ball, box, key, wall
+        seen["colours"][:, 2, 1:5] = [0, 2, 4, 5]  # red, blue, yellow, grey
+        seen["objects"][:, 0, :3], seen["states"][:, 0, :3] = 4, [0, 1, 2]  # doors: open, closed, locked
+        seen["objects"][1, 6, 3], seen["colours"][1, 6, 3] = 6, 3
+        assert glyphs("babyai", seen, 0) == ["/DL    ", " " * 7, " obk#  ", *[" " * 7] * 3, "   ^   "]
+        assert glyphs("babyai", seen, 1)[-1] == "   &   "
+        frame = picture("babyai", seen, 0)
+        assert frame is not None and frame.shape == (140, 140, 3)  # seven cells of 20 pixels
+        middles = frame[10::20, 10::20]
+        assert middles[2, 1].argmax() == 0 and middles[2, 2].argmax() == 2
+        assert (frame != picture("babyai", seen, 1)).any(axis=(1, 2)).nonzero()[0].min() > 120
+        assert set("".join(glyphs("babyai", seen, 1))) <= legend("babyai").keys()
+
+    def test_impossible_numbers_of_babyai_are_drawn_within_bounds(self):
+        strange = {key: np.full((1, 7, 7), 255, np.uint8) for key in ("objects", "colours", "states")}
+        assert picture("babyai", strange, 0) is not None
+        assert picture("babyai", strange | {"colours": np.zeros((1, 49), np.uint8)}, 0) is None
 
     @pytest.mark.parametrize("environment", ["maze", "dark-key-door", "frozen-lake", "tmaze", "delivery"])
     def test_every_character_has_a_meaning_and_a_colour(self, environment):

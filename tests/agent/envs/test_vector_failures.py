@@ -76,7 +76,7 @@ def test_an_environment_that_never_works_stops_the_run(monkeypatch):
     with VectorEnv(BrokenEnv, num_envs=1, num_workers=1) as vector:
         vector.reset([0], [Task(0)])
         assert vector.lost.all()
-        with pytest.raises(WorkerError, match=r"keep failing.*environment 0 .*RuntimeError: no world \(fake_envs.py, line 97\)$"):
+        with pytest.raises(WorkerError, match=r"keep failing.*environment 0 .*RuntimeError: no world \(fake_envs.py"):
             vector.reset([0], [Task(0)])
     assert issubclass(WorkerError, AmagoError)
 
