@@ -55,7 +55,7 @@ def evaluate(
     """
     torch.set_num_threads(1)  # one step of a few actors is too small a job to share
     make = make_env(config.env)
-    actors = min(config.collect.actors, episodes * len(instructions or (None,)))
+    actors = min(config.collect.actors, episodes * len(instructions or games or (None,)))
     with VectorEnv(make, actors, config.collect.workers, config.collect.worker_timeout) as envs:
         policy = _policy(checkpoint, config.env, envs.spec, actors, device, greedy)
         tasks = EvaluationTasks(instructions, episodes, seed, make_sampler(config, envs.spec), games)

@@ -6,19 +6,22 @@ Its figures make a curve; what an agent can do is told with intervals by `amago 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from agent.checkpoint import read_meta
 from agent.config import Config
 from agent.envs.base import EnvSpec
 from agent.evaluate import evaluate
+from agent.game_tallies import game_values
 from agent.goals.grammar import wanted_instruction
 from agent.progress import Listener, Tally
-from agent.tallies import succeeded
+from agent.tallies import outcome
+from agent.tasks import trained_games
 from store.layout import RunPaths
 from store.rollouts import RolloutWriter
 from store.trajectory import Trajectory
@@ -32,34 +35,43 @@ class Figures:
 
     success: Tally | None  # None where the environment knows no success
     mean_return: float
+    games: Mapping[str, float] = field(default_factory=dict)  # of environments with several, by metric key
 
     def metrics(self) -> dict[str, float]:
         """By metric key."""
         rate = self.success.rate if self.success else None
-        return {"eval/return": self.mean_return, **({} if rate is None else {"eval/success": rate})}
+        games = {f"eval/{key}": value for key, value in self.games.items()}
+        return {"eval/return": self.mean_return, **({} if rate is None else {"eval/success": rate}), **games}
 
     def __str__(self) -> str:
-        found = f"mean return {self.mean_return:.3g}"
+        normalised = self.games.get("normalised")
+        alone = f"mean return {self.mean_return:.3g}"
+        found = alone if normalised is None else f"mean normalised return {normalised:.3g}"
         if self.success:
             found = f"{self.success.successes} of {self.success.trials} held-out episodes succeeded, {found}"
         return found
 
 
 def play(checkpoint: Path, config: Config, notify: Listener, stop: threading.Event) -> list[Trajectory]:
-    """Episodes of the wanted instruction, or without one of fresh worlds; fewer once `stop` is set."""
+    """Episodes of the wanted instruction, or without one of fresh worlds; fewer once `stop` is set.
+
+    Games that are trained share the episodes, each has one at least; those kept for evaluations are not played.
+    """
     wanted = wanted_instruction(config.task.goals)
+    games = trained_games(EnvSpec.from_json(read_meta(checkpoint)["environment"]).games)
     threads = torch.get_num_threads()
     try:
         return evaluate(
             checkpoint,
             config,
             [wanted] if wanted else None,
-            episodes=config.run.evaluate_episodes,
+            episodes=max(config.run.evaluate_episodes // max(len(games), 1), 1),
             seed=_SEED,
             device=config.run.device,
             greedy=False,
             notify=notify,
             stop=stop,
+            games=games,
         )
     finally:
         torch.set_num_threads(threads)
@@ -76,7 +88,8 @@ def store(trajectories: Sequence[Trajectory], paths: RunPaths, spec: EnvSpec, st
 
 def summarise(trajectories: Sequence[Trajectory], spec: EnvSpec) -> Figures:
     """The figures of at least one episode; the last attempt counts."""
-    outcomes = [succeeded(spec, t.attempts[-1], len(t.instruction)) for t in trajectories]
-    known = [outcome for outcome in outcomes if outcome is not None]
+    outcomes = [outcome(spec, trajectory) for trajectory in trajectories]
+    known = [each.success for each in outcomes if each.success is not None]
     success = Tally(sum(known), len(known)) if known else None
-    return Figures(success, float(np.mean([t.ret for t in trajectories])))
+    games = {key: float(np.mean(values)) for key, values in game_values(outcomes, spec.games).items() if values}
+    return Figures(success, float(np.mean([t.ret for t in trajectories])), games)

@@ -40,6 +40,7 @@ class Progress:
     subgoals: tuple[tuple[str, Tally], ...] = ()  # each subgoal of the wanted instruction, in order
     mean_return: float | None = None  # of the recent training rollouts, None before the first
     attempts: tuple[float, float] | None = None  # mean return of first and last attempt, where rollouts have several
+    normalised: float | None = None  # mean over games of the normalised return, where the environment plays several
     losses: dict[str, float] = field(default_factory=dict)
 
 

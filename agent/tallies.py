@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from agent.envs.base import EnvSpec
+from agent.game_tallies import Outcome, RecentGames, game_values
+from agent.goals.vocabularies import SUCCESS
 from agent.goals.vocabulary import ACHIEVEMENT_GOALS, ACHIEVEMENTS, GOALS
 from agent.progress import Tally
 from store.trajectory import Attempt, Trajectory
@@ -25,6 +27,8 @@ def succeeded(spec: EnvSpec, attempt: Attempt, num_subgoals: int) -> bool | None
     """Whether an attempt at an instruction of so many subgoals, or at none, was a success; None where nothing tells."""
     if num_subgoals:
         return attempt.progress == num_subgoals
+    if spec.vocabulary == SUCCESS:
+        return bool(attempt.reached)
     if spec.goals or spec.success_return is None:
         return None
     return attempt.ret >= spec.success_return - _TOLERANCE
@@ -32,7 +36,13 @@ def succeeded(spec: EnvSpec, attempt: Attempt, num_subgoals: int) -> bool | None
 
 def has_success(spec: EnvSpec) -> bool:
     """Whether the environment tells success from failure."""
-    return spec.goals or spec.success_return is not None
+    return spec.goals or spec.vocabulary == SUCCESS or spec.success_return is not None
+
+
+def outcome(spec: EnvSpec, trajectory: Trajectory) -> Outcome:
+    """What became of a rollout: its last attempt counts."""
+    last = trajectory.attempts[-1]
+    return Outcome(trajectory.info.game, last.ret, succeeded(spec, last, len(trajectory.instruction)))
 
 
 class RecentRollouts:
@@ -47,6 +57,7 @@ class RecentRollouts:
         self._successes: deque[bool] = deque(maxlen=WINDOW)  # of the last attempts
         self._returns: deque[float] = deque(maxlen=WINDOW)
         self._ends: deque[tuple[float, float]] = deque(maxlen=WINDOW)  # returns of first and last attempt, if several
+        self._games = RecentGames(spec.games)
 
     def add(self, trajectory: Trajectory) -> None:
         """Take in a finished rollout."""
@@ -62,6 +73,7 @@ class RecentRollouts:
             self._shares.append(attempts[-1].progress / num_subgoals)
         if trajectory.info.wanted:
             self._progress.append(attempts[-1].progress)
+        self._games.add(Outcome(trajectory.info.game, attempts[-1].ret, success))
 
     @property
     def success(self) -> Tally | None:
@@ -92,9 +104,16 @@ class RecentRollouts:
         return first, last
 
     @property
+    def normalised(self) -> float | None:
+        """Mean over games of the normalised return of the last attempts; None where there are no games with a scale."""
+        return self._games.normalised
+
+    @property
     def score(self) -> float | None:
         """By this the best checkpoint is chosen, once the window is full: the mean share of the subgoals finished, or
-        where there are no instructions the mean return."""
+        where there are no instructions the mean return, or where there are games what is made of theirs."""
+        if self._spec.games:
+            return self._games.score
         values = self._shares if self._spec.goals else self._returns
         return float(np.mean(values)) if len(values) == WINDOW else None
 
@@ -110,6 +129,7 @@ class RecentRollouts:
             "successes": list(self._successes),
             "returns": list(self._returns),
             "ends": [list(ends) for ends in self._ends],
+            "games": self._games.snapshot(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -120,13 +140,16 @@ class RecentRollouts:
         self._successes.extend(state["successes"])
         self._returns.extend(state["returns"])
         self._ends.extend((first, last) for first, last in state["ends"])
+        if "games" in state:  # checkpoints of older versions have none
+            self._games.restore(state["games"])
 
 
 def rollout_metrics(trajectories: list[Trajectory], spec: EnvSpec) -> dict[str, float]:
     """Means over some finished rollouts, by metric key; empty without a rollout.
 
     A rollout succeeds if its last attempt does. `rollout/unlocked_<achievement>` is the share of Crafter's rollouts
-    that reached an achievement, asked for or not.
+    that reached an achievement, asked for or not. `rollout/game/<name>/return` is of last attempts, in the game's own
+    unit, `rollout/normalised` the mean over the games played of their normalised return.
     """
     if not trajectories:
         return {}
@@ -137,6 +160,8 @@ def rollout_metrics(trajectories: list[Trajectory], spec: EnvSpec) -> dict[str, 
         **_attempt_values(trajectories, spec),
         **_goal_values([t for t in trajectories if len(t.instruction)]),
     }
+    if spec.games:
+        values |= game_values([outcome(spec, t) for t in trajectories], spec.games)
     if spec.vocabulary == "crafter":
         values["death_ratio"] = [t.info.cause.startswith("death") for t in trajectories]
         rates = achievement_rates(trajectories)

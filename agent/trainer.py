@@ -201,6 +201,7 @@ class Trainer:
             subgoals=recent.subgoals,
             mean_return=recent.mean_return,
             attempts=recent.attempts,
+            normalised=recent.normalised,
             losses=self._cycles.newest_losses,
         )
 

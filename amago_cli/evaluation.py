@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from amago_cli import environments
 from amago_cli.displays import Display
 from amago_cli.output import command_line, count
+from amago_cli.suggest import check_name
 from store.errors import AmagoError
 from store.layout import RunPaths
 
@@ -28,7 +29,7 @@ Instruction = tuple[int, ...]
 
 _PACKAGES = ("amago", "crafter", "gymnasium", "numpy", "torch")  # whose versions can change a figure
 _TRAINING_ROLLOUTS = 100  # of the run that are shown beside the evaluation
-EPISODES, EPISODES_OF_WORLDS = 10, 50  # played unless told otherwise: per instruction, and in all where there is none
+EPISODES, EPISODES_OF_WORLDS = 10, 50  # played unless told otherwise: per instruction or game, else in all
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,26 @@ class Subject:
 
 @dataclass(frozen=True)
 class Tasks:
-    """The instructions it is evaluated on, and the name of that set. None: held-out worlds, each with its own task."""
+    """The instructions or games it is evaluated on, and the name of that set.
+
+    None and no games: held-out worlds, each with its own task.
+    """
 
     name: str
     instructions: list[Instruction] | None
+    games: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """So many times the episodes are played."""
+        return len(self.instructions or self.games or (None,))
 
 
 @dataclass(frozen=True)
 class Settings:
     """How it is evaluated."""
 
-    episodes: int  # per instruction, or in all
+    episodes: int  # per instruction or game, or in all
     seed: int
     device: str
     greedy: bool
@@ -101,10 +111,26 @@ def parse_goals(texts: list[str]) -> list[Instruction]:
     return _distinct([parse_instruction(text) for text in texts])
 
 
-def choose_tasks(config: Config, goals: list[Instruction], suite: str | None, count: int, seed: int) -> Tasks:
+def choose_games(spec: EnvSpec, wanted: str | None) -> tuple[str, ...]:
+    """The games named, separated by commas, else all that the environment plays, those held out too; () of one game.
+
+    AmagoError for a name that is none of them.
+    """
+    known = [game.name for game in spec.games]
+    if wanted is None:
+        return tuple(known)
+    if not known:
+        raise AmagoError(f"--games needs an environment that plays several games, {spec.name} does not")
+    names = filter(None, (name.strip() for name in wanted.split(",")))
+    return tuple(dict.fromkeys(check_name("game", name, known, "amago envs") for name in names))
+
+
+def choose_tasks(
+    config: Config, goals: list[Instruction], suite: str | None, games: tuple[str, ...], count: int, seed: int
+) -> Tasks:
     """The goals given, else the suite, else what the run was trained for, else fresh draws.
 
-    Where instructions are not in words, the environment's own tasks; AmagoError for goals or a suite.
+    Where instructions are not in words, `games` or the environment's own tasks; AmagoError for goals or a suite.
     """
     import numpy as np
 
@@ -114,7 +140,7 @@ def choose_tasks(config: Config, goals: list[Instruction], suite: str | None, co
     if goals or suite:
         environments.require_words(config, "--goals" if goals else "--suite")
     if not environments.takes_words(config.env):
-        return Tasks("worlds", None)
+        return Tasks("games" if games else "worlds", None, games)
     if goals:
         return Tasks("goals", goals)
     wanted = wanted_instruction(config.task.goals)
@@ -180,8 +206,8 @@ def _play(
 
     who = "the agent" if checkpoint else "the random policy"
     episodes = count(settings.episodes, "episode")
-    each = episodes if tasks.instructions is None else f"{count(len(tasks.instructions), 'instruction')} x {episodes}"
-    display.note(f"{who}: {each}")
+    kind = "instruction" if tasks.instructions is not None else "game" if tasks.games else ""
+    display.note(f"{who}: {count(tasks.count, kind)} x {episodes}" if kind else f"{who}: {episodes}")
     trajectories = evaluate(
         checkpoint,
         subject.config,
@@ -192,6 +218,7 @@ def _play(
         greedy=settings.greedy,
         notify=display,
         stop=stop,
+        games=tasks.games,
     )
     display.close()
     return trajectories

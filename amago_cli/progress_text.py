@@ -26,12 +26,17 @@ def training_speed(progress: Progress) -> str:
 
 
 def training_success(progress: Progress) -> str:
-    """Success of the wanted instruction, its subgoals and all instructions; else return and success. Then attempts."""
-    from agent.reports.text import number, percent
+    """Success of the wanted instruction, its subgoals and all instructions; else return and success. Then attempts.
+
+    Of several games the normalised return is told, where there is one: the mean of returns in different units is none.
+    """
+    from agent.reports.words import number, percent
 
     everything = [] if progress.success is None else [percent(progress.success)]
     if progress.wanted is None:
-        parts = [f"return {number(progress.mean_return)}", *(f"success {rate}" for rate in everything)]
+        alone = progress.normalised is None
+        figure = f"return {number(progress.mean_return)}" if alone else f"normalised {number(progress.normalised)}"
+        parts = [figure, *(f"success {rate}" for rate in everything)]
     else:
         parts = [f"success: wanted {percent(progress.wanted)}"]
         parts += [f"{name} {percent(tally)}" for name, tally in progress.subgoals]

@@ -29,6 +29,7 @@ PAGES = (
     PageEntry("runs", "Runs", ":material/list:"),
     PageEntry("training", "Training", ":material/show_chart:"),
     PageEntry("goals", "Goals", ":material/flag:"),
+    PageEntry("games", "Games", ":material/casino:"),
     PageEntry("replay", "Replay", ":material/play_circle:"),
     PageEntry("attempts", "Attempts", ":material/repeat:"),
     PageEntry("compare", "Compare", ":material/compare_arrows:"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 _TITLES = {
@@ -12,6 +13,8 @@ _TITLES = {
     "rollout/wanted_success": "success on the wanted instruction (share)",
     "rollout/subgoals_ratio": "subgoals finished (share)",
     "rollout/death_ratio": "deaths (share of rollouts)",
+    "rollout/normalised": "normalised return of the last attempt (mean over games)",
+    "eval/normalised": "normalised return in evaluations (mean over games)",
     "rollout/attempts": "attempts per rollout",
     "rollout/first_attempt_return": "return of the first attempt (reward)",
     "rollout/last_attempt_return": "return of the last attempt (reward)",
@@ -26,12 +29,30 @@ _TITLES = {
     "system/sampling_seconds": "sampling batches (seconds)",
 }
 _UNLOCKED = "rollout/unlocked_"
-_FIRST = ("rollout/success", "rollout/return", "rollout/subgoals_ratio", "train/critic_loss", "train/entropy")
+_GAME = re.compile(r"(?P<of>rollout|eval)/game/(?P<game>.+)/(?P<figure>return|success)")
+_FIRST = (
+    "rollout/success",
+    "rollout/normalised",
+    "rollout/return",
+    "rollout/subgoals_ratio",
+    "train/critic_loss",
+    "train/entropy",
+)
 MAX_FIRST = 4  # charts of a page before anything is chosen
+
+
+def game_of(key: str) -> str | None:
+    """The game whose figure this metric is; None of one that is of no single game."""
+    found = _GAME.fullmatch(key)
+    return found["game"] if found else None
 
 
 def title(key: str) -> str:
     """The name of a metric for an axis, with its unit where that is known."""
+    if found := _GAME.fullmatch(key):
+        unit = "share of rollouts" if found["figure"] == "success" else "last attempt, the game's own unit"
+        played = " in evaluations" if found["of"] == "eval" else ""
+        return f"{found['game']}: {found['figure']}{played} ({unit})"
     if key in _TITLES:
         return _TITLES[key]
     if key.startswith(_UNLOCKED):

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from dashboard.place_queries import PLACES_FROM, place_table
 from dashboard.report_queries import report_file, report_problems, reports
-from dashboard.rollout_queries import goal_table, rollout_table, shard_problems, spec, trajectory, vocabulary_name
+from dashboard.rollout_queries import (
+    games,
+    goal_table,
+    rollout_table,
+    shard_problems,
+    spec,
+    trajectory,
+    vocabulary_name,
+)
 from dashboard.run_queries import (
     config,
     events,
@@ -27,6 +35,7 @@ __all__ = [
     "PLACES_FROM",
     "config",
     "events",
+    "games",
     "goal_table",
     "metrics",
     "newest_metrics",

@@ -16,6 +16,7 @@ from agent.goals.vocabularies import vocabulary
 from dashboard.run_queries import open_named
 from dashboard.stamps import Stamp, file_stamp, stamp
 from store.errors import AmagoError, StorageError
+from store.games import StoredGame, stored_games
 from store.goal_outcomes import goal_outcomes
 from store.layout import SPLITS, Split
 from store.rollout_index import Index
@@ -72,6 +73,7 @@ def _rollout_table(directory: Path, seen: Stamp, split: Split) -> pd.DataFrame:
         "split": [split] * len(index),
         "step": index.step,
         "policy_update": index.policy_update,
+        "game": index.game,
         "instruction": [words(known, each) for each in goals],
         "goals": goals,
         "num_subgoals": index.num_subgoals,
@@ -114,6 +116,21 @@ def _goal_table(directory: Path, seen: Stamp) -> pd.DataFrame:
 def vocabulary_name(name: str, split: Split) -> str:
     """Which goals the rollouts of a run name, see `agent.goals.vocabularies`; "" where there are none."""
     return vocabulary_of(_index(name, split)[0])
+
+
+def games(name: str) -> tuple[StoredGame, ...]:
+    """The games that the environment of a run plays, () where it plays one only or nothing is stored yet."""
+    return next((found for split in SPLITS if (found := _games_of(_index(name, split)[0]))), ())
+
+
+def _games_of(index: Index) -> tuple[StoredGame, ...]:
+    """Those that the newest readable shard names."""
+    for path in reversed(index.paths):
+        try:
+            return stored_games(_spec(path, file_stamp(path)))
+        except StorageError:
+            continue
+    return ()
 
 
 def trajectory(name: str, split: Split, number: int) -> Trajectory:

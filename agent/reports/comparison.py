@@ -52,6 +52,12 @@ class Group:
         """(runs, tasks): mean score of each run on each task."""
         return np.stack([each.means for each in self.scores])
 
+    @property
+    def sets(self) -> dict[str, Group]:
+        """The group on trained games alone, and on held-out ones; {} where there are not both."""
+        sets = self.scores[0].sets
+        return {name: Group(self.name, tuple(each.only(tasks) for each in self.scores)) for name, tasks in sets.items()}
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -62,6 +68,16 @@ class Summary:
     steps: tuple[int, ...]
     aggregates: dict[str, Estimate]
     tasks: tuple[Estimate, ...]
+    sets: dict[str, dict[str, Estimate]]  # aggregates over trained and over held-out games, where there are both
+
+
+@dataclass(frozen=True)
+class SetDifference:
+    """How far the first group of a pair is ahead on trained games, or on held-out ones."""
+
+    name: str
+    overall: Estimate
+    improvement: Estimate
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,7 @@ class Pair:
     tasks: tuple[Estimate, ...]  # difference of mean scores
     overall: Estimate
     improvement: Estimate  # probability that a run of the first beats one of the second on a task
+    sets: tuple[SetDifference, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,17 +134,20 @@ def compare(groups: Sequence[Group]) -> Comparison:
 
 def summarise(group: Group) -> Summary:
     """Aggregates over all tasks, and the score of each task."""
-    matrix = group.matrix
-    shown = (
-        AGGREGATES if group.scores[0].measure == "success" else {k: AGGREGATES[k] for k in ("IQM", "median", "mean")}
-    )
     return Summary(
         name=group.name,
         runs=tuple(each.run for each in group.scores),
         steps=tuple(each.step for each in group.scores),
-        aggregates={name: stratified_bootstrap(statistic, matrix) for name, statistic in shown.items()},
-        tasks=tuple(mean_estimate(column) for column in matrix.T),
+        aggregates=_aggregates(group),
+        tasks=tuple(mean_estimate(column) for column in group.matrix.T),
+        sets={name: _aggregates(part) for name, part in group.sets.items()},
     )
+
+
+def _aggregates(group: Group) -> dict[str, Estimate]:
+    """Over all tasks; only where 1 is as good as it gets, or as somebody else is, a gap to it means anything."""
+    names = [name for name in AGGREGATES if name != "optimality gap" or group.scores[0].measure != "return"]
+    return {name: stratified_bootstrap(AGGREGATES[name], group.matrix) for name in names}
 
 
 def require_same(groups: Sequence[Group]) -> None:
@@ -136,6 +156,7 @@ def require_same(groups: Sequence[Group]) -> None:
     for other in others:
         facts = [*zip(reference.conditions, other.conditions, strict=True)]
         facts += [(("measure", reference.measure), ("measure", other.measure))]
+        facts += [(("held-out games", ", ".join(sorted(each.held_out))) for each in (reference, other))]
         for (name, ours), (_, theirs) in facts:
             if ours != theirs:
                 _refuse(reference, other, name, ours, theirs)
@@ -146,6 +167,12 @@ def require_same(groups: Sequence[Group]) -> None:
 def notes(groups: Sequence[Group]) -> list[str]:
     """What a reader must know before trusting the figures."""
     found = []
+    first = groups[0].scores[0]
+    if first.measure == "return" and dict(first.conditions)["suite"] == "games":
+        found.append(
+            "The returns of these games are in different units: only the probability of improvement and the rows of "
+            "single games tell anything, not what is averaged over games."
+        )
     single = [group.name for group in groups if len(group.scores) == 1]
     if single:
         found.append(
@@ -180,9 +207,15 @@ def _group_name(runs: Sequence[str]) -> str:
 
 def _pair(first: Group, second: Group) -> Pair:
     over = "runs" if min(len(first.scores), len(second.scores)) > 1 else "worlds"
-    tasks, overall = (_over_runs if over == "runs" else _over_worlds)(first, second)
+    differences = _over_runs if over == "runs" else _over_worlds
+    tasks, overall = differences(first, second)
     improvement = probability_of_improvement(first.matrix, second.matrix)
-    return Pair(first.name, second.name, over, tasks, overall, improvement)
+    parts = ((name, first.sets[name], second.sets[name]) for name in first.sets)
+    sets = tuple(
+        SetDifference(name, differences(a, b)[1], probability_of_improvement(a.matrix, b.matrix))
+        for name, a, b in parts
+    )
+    return Pair(first.name, second.name, over, tasks, overall, improvement, sets)
 
 
 def _over_runs(first: Group, second: Group) -> tuple[tuple[Estimate, ...], Estimate]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent.reports.comparison import Comparison, Pair
 from agent.reports.statistics import Estimate
-from agent.reports.text import NO_DATA, Table, markdown_table
-from agent.reports.text import number as plain_number
+from agent.reports.words import NO_DATA, Table, markdown_table
+from agent.reports.words import number as plain_number
 
 
 def to_markdown(comparison: Comparison) -> str:
@@ -28,20 +28,22 @@ def conditions(comparison: Comparison) -> dict[str, str]:
 
 
 def group_rows(comparison: Comparison) -> Table:
-    """One row per group: aggregates over all tasks with their intervals."""
+    """One row per group: aggregates over all tasks with their intervals; then over trained and held-out games."""
     names = list(comparison.groups[0].aggregates)
     header = ["runs", "seeds", "steps", *(column for name in names for column in (name, "95 %"))]
     rows = []
     for group in comparison.groups:
         low, high = min(group.steps), max(group.steps)
         steps = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        cells = [text for name in names for text in _cells(group.aggregates[name], comparison.measure)]
-        rows.append([group.name, str(len(group.runs)), steps, *cells])
+        for kind, aggregates in {"": group.aggregates, **group.sets}.items():
+            cells = [text for name in names for text in _cells(aggregates[name], comparison.measure)]
+            named = f"{group.name}, {kind}" if kind else group.name
+            rows.append([named, str(len(group.runs)), steps, *cells])
     return header, rows
 
 
 def pair_rows(comparison: Comparison, pair: Pair) -> Table:
-    """One row per task: both scores and their difference; a last one over all tasks."""
+    """One row per task: both scores and their difference; then those over trained and held-out games, and over all."""
     by_name = {group.name: group for group in comparison.groups}
     first, second = by_name[pair.first], by_name[pair.second]
     measure = comparison.measure
@@ -49,6 +51,9 @@ def pair_rows(comparison: Comparison, pair: Pair) -> Table:
         [task, score(a.value, measure), score(b.value, measure), *_cells(difference, measure, signed=True)]
         for task, a, b, difference in zip(comparison.tasks, first.tasks, second.tasks, pair.tasks, strict=True)
     ]
+    for part in pair.sets:
+        means = [score(group.sets[part.name]["mean"].value, measure) for group in (first, second)]
+        rows.append([part.name, *means, *_cells(part.overall, measure, signed=True)])
     means = [score(group.aggregates["mean"].value, measure) for group in (first, second)]
     rows.append(["all", *means, *_cells(pair.overall, measure, signed=True)])
     return ["task", pair.first, pair.second, "difference", "95 %"], rows
@@ -61,13 +66,17 @@ def title(pair: Pair) -> str:
 
 def caption(pair: Pair) -> str:
     """What the intervals mean, and who is ahead."""
-    low_high = _bounds(pair.improvement, "success")
-    interval = f", 95 %: {low_high}" if pair.improvement.interval else ", no interval with a single run"
+    parts = "".join(f" On {part.name}: {_probability(part.improvement)}." for part in pair.sets)
     over = "training runs" if pair.over == "runs" else "worlds, the same for both; not over training runs"
     return (
         f"Intervals are over {over}. Probability that a run of {pair.first} beats one of {pair.second} on a task, ties "
-        f"counting half: {score(pair.improvement.value, 'success')}{interval}."
+        f"counting half: {_probability(pair.improvement)}.{parts}"
     )
+
+
+def _probability(improvement: Estimate) -> str:
+    interval = f"95 %: {_bounds(improvement, 'success')}" if improvement.interval else "no interval with a single run"
+    return f"{score(improvement.value, 'success')}, {interval}"
 
 
 def score(value: float, measure: str, *, signed: bool = False) -> str:

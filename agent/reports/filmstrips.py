@@ -38,7 +38,7 @@ class Filmstrip:
     """One episode."""
 
     kind: str  # "best" or "worst"
-    instruction: str
+    task: str  # its instruction, or the game
     outcome: str
     seed: int
     steps: int
@@ -48,14 +48,14 @@ class Filmstrip:
 
 
 def filmstrips(trajectories: Sequence[Trajectory], spec: EnvSpec) -> list[Filmstrip]:
-    """The best and the worst of `trajectories`, each of another instruction while there are enough.
+    """The best and the worst of `trajectories`, each of another instruction or game while there are enough.
 
     Empty where observations cannot be drawn. Strips that would exceed MAX_BYTES are left out.
     """
     ranked = sorted(trajectories, key=lambda each: _merit(each, spec), reverse=True)
-    best = _of_different_instructions(ranked, _EACH)
+    best = _of_different_tasks(ranked, _EACH)
     rest = [each for each in reversed(ranked) if not any(each is chosen for chosen in best)]
-    worst = _of_different_instructions(rest, _EACH)
+    worst = _of_different_tasks(rest, _EACH)
     strips, left = [], MAX_BYTES
     for kind, chosen in (("best", best), ("worst", worst)):
         for trajectory in chosen:
@@ -81,16 +81,21 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def _merit(trajectory: Trajectory, spec: EnvSpec) -> tuple[bool, float, float, int]:
-    """What makes an episode better than another: success, then subgoals, then return, then being quick."""
+    """What makes an episode better than another: success, then subgoals, then return, then being quick.
+
+    The return counts on the scale of the game that was played, where there is one.
+    """
     last, wanted = trajectory.attempts[-1], len(trajectory.instruction)
     success = bool(succeeded(spec, last, wanted))
-    return success, last.progress / wanted if wanted else 0.0, trajectory.ret, -trajectory.length
+    scaled = next((game.normalised(last.ret) for game in spec.games if game.name == trajectory.info.game), None)
+    worth = trajectory.ret if scaled is None else scaled
+    return success, last.progress / wanted if wanted else 0.0, worth, -trajectory.length
 
 
-def _of_different_instructions(ranked: Sequence[Trajectory], count: int) -> list[Trajectory]:
-    first: dict[tuple[int, ...], Trajectory] = {}
+def _of_different_tasks(ranked: Sequence[Trajectory], count: int) -> list[Trajectory]:
+    first: dict[tuple[int | str, ...], Trajectory] = {}
     for trajectory in ranked:
-        first.setdefault(tuple(trajectory.instruction.tolist()), trajectory)
+        first.setdefault((trajectory.info.game, *trajectory.instruction.tolist()), trajectory)
     chosen = list(first.values())[:count]
     others = (each for each in ranked if not any(each is one for one in chosen))
     return [*chosen, *others][:count]
@@ -101,7 +106,7 @@ def _strip(kind: str, trajectory: Trajectory, spec: EnvSpec) -> Filmstrip:
     outcome = "success" if success else trajectory.info.cause
     return Filmstrip(
         kind=kind,
-        instruction=vocabulary(spec.vocabulary).describe(trajectory.instruction.tolist()),
+        task=vocabulary(spec.vocabulary).describe(trajectory.instruction.tolist()) or trajectory.info.game,
         outcome=outcome,
         seed=trajectory.info.seed,
         steps=trajectory.length,

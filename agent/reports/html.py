@@ -10,30 +10,28 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from agent.progress import Tally
+from agent.reports.blocks import html_table, legend, mark, pair, section, tile
+from agent.reports.figures import AttemptResult
 from agent.reports.filmstrips import Filmstrip, Frame
+from agent.reports.games_html import game_sections, game_tiles
 from agent.reports.markup import Markup, join, tag
-from agent.reports.report import AttemptResult, EvalReport, GoalResult, Results
-from agent.reports.statistics import wilson
+from agent.reports.report import EvalReport, GoalResult, Results
 from agent.reports.style import STYLE
 from agent.reports.svg import Line, Mark, line_chart, rate_bars
 from agent.reports.text import (
     ATTEMPTS_CAPTION,
     GOALS_CAPTION,
     INTERRUPTED,
-    NO_DATA,
-    Table,
     attempt_rows,
     goal_rows,
     has_attempts,
     header_facts,
     instruction_attempt_rows,
     instruction_rows,
-    interval,
-    number,
     overall_rows,
-    percent,
     training_caption,
 )
+from agent.reports.words import NO_DATA, interval, number, percent
 
 MAX_EPISODES = 500  # listed; the report as JSON has them all
 
@@ -59,6 +57,7 @@ def to_html(report: EvalReport, strips: Sequence[Filmstrip]) -> str:
     )
     sections = [
         _opening(report),
+        *game_sections(report),
         _instructions(report),
         _attempts(report),
         _goals(report),
@@ -77,16 +76,14 @@ def _opening(report: EvalReport) -> Markup:
     line = f"Step {header.step:,}, picked as {header.rule}; {header.policy} actions; suite {header.suite}."
     returns = agent.returns
     bounds = f"95 %: {number(returns.interval[0])} to {number(returns.interval[1])}" if returns.interval else ""
-    tiles = [
-        _tile("episodes", f"{returns.count:,}", "held-out worlds"),
-        _tile("mean return", number(returns.mean), bounds),
-    ]
+    tiles = [tile("episodes", f"{returns.count:,}", "held-out worlds")]
+    tiles += game_tiles(report) or [tile("mean return", number(returns.mean), bounds)]
     if agent.success is not None:
         tiles.insert(
-            0, _tile("success", _rate(agent.success), f"{percent(agent.success)}, 95 %: {interval(agent.success)}")
+            0, tile("success", _rate(agent.success), f"{percent(agent.success)}, 95 %: {interval(agent.success)}")
         )
         if report.random:
-            tiles.insert(1, _tile("random policy", _rate(report.random.success), percent(report.random.success)))
+            tiles.insert(1, tile("random policy", _rate(report.random.success), percent(report.random.success)))
     return join(
         tag("h1", f"Evaluation of {_name(header.checkpoint)}"),
         tag("p", line, class_="quiet"),
@@ -99,12 +96,6 @@ def _name(checkpoint: str) -> str:
     """The run of a checkpoint that lies in one, else its path."""
     parts = PurePath(checkpoint).parts
     return parts[-3] if len(parts) > 2 and parts[-2] == "checkpoints" else checkpoint
-
-
-def _tile(name: str, figure: str, below: str) -> Markup:
-    return tag(
-        "div", tag("span", name, class_="quiet"), tag("b", figure), tag("span", below, class_="quiet"), class_="tile"
-    )
 
 
 def _rate(tally: Tally | None) -> str:
@@ -120,14 +111,14 @@ def _instructions(report: EvalReport) -> Markup | None:
     if len(rows) > len(mine) and report.agent.success:
         mine.append(report.agent.success)
         theirs += [report.random.success] if report.random and report.random.success else []
-    bars = [_pair(each, theirs[row] if theirs else None) for row, each in enumerate(mine)]
+    bars = [pair(each, theirs[row] if theirs else None) for row, each in enumerate(mine)]
     by_attempt = None
     if has_attempts(report):
         by_attempt = join(
             tag("p", "Success of each instruction by attempt:", class_="quiet"),
-            _table(instruction_attempt_rows(report)),
+            html_table(instruction_attempt_rows(report)),
         )
-    return _section("Instructions", _legend(report), _table((header, rows), bars), by_attempt)
+    return section("Instructions", legend(report), html_table((header, rows), bars), by_attempt)
 
 
 def _goals(report: EvalReport) -> Markup | None:
@@ -135,9 +126,9 @@ def _goals(report: EvalReport) -> Markup | None:
         return None
     beside: dict[str, GoalResult] = {goal.text: goal for goal in report.random.goals} if report.random else {}
     bars = [
-        _pair(goal.reached, beside[goal.text].reached if goal.text in beside else None) for goal in report.agent.goals
+        pair(goal.reached, beside[goal.text].reached if goal.text in beside else None) for goal in report.agent.goals
     ]
-    return _section("Goals", tag("p", GOALS_CAPTION, class_="quiet"), _table(goal_rows(report), bars))
+    return section("Goals", tag("p", GOALS_CAPTION, class_="quiet"), html_table(goal_rows(report), bars))
 
 
 def _attempts(report: EvalReport) -> Markup | None:
@@ -150,12 +141,12 @@ def _attempts(report: EvalReport) -> Markup | None:
     label = "success" if by_success else "mean return"
     chart = line_chart(lines, x_label="attempt at the same task", y_label=label, unit_interval=by_success)
     caption = tag("p", ATTEMPTS_CAPTION, class_="quiet")
-    return _section("Attempts", _legend(report), chart, caption, _table(attempt_rows(report)))
+    return section("Attempts", legend(report), chart, caption, html_table(attempt_rows(report)))
 
 
 def _attempt_marks(kind: str, attempts: Sequence[AttemptResult], by_success: bool) -> list[Mark]:
     if by_success:
-        return [_mark(kind, f"{kind}, attempt {each.number}", each.success) for each in attempts]
+        return [mark(kind, f"{kind}, attempt {each.number}", each.success) for each in attempts]
     return [
         Mark(
             kind,
@@ -169,7 +160,7 @@ def _attempt_marks(kind: str, attempts: Sequence[AttemptResult], by_success: boo
 
 def _overall(report: EvalReport) -> Markup:
     caption = tag("p", training_caption(report.training), class_="quiet") if report.training else None
-    return _section("All episodes", _table(overall_rows(report)), caption)
+    return section("All episodes", html_table(overall_rows(report)), caption)
 
 
 def _causes(report: EvalReport) -> Markup:
@@ -179,18 +170,18 @@ def _causes(report: EvalReport) -> Markup:
     bars = [rate_bars([_cause_mark(kind, cause, results) for kind, results in policies.items()]) for cause in causes]
     rows = [[cause, *(str(results.causes.get(cause, 0)) for results in policies.values())] for cause in causes]
     caption = tag("p", "Share of all episodes that ended so.", class_="quiet")
-    return _section("How episodes ended", _legend(report), caption, _table((["cause", *policies], rows), bars))
+    return section("How episodes ended", legend(report), caption, html_table((["cause", *policies], rows), bars))
 
 
 def _cause_mark(kind: str, cause: str, results: Results) -> Mark:
-    return _mark(kind, f"{kind}, {cause}", Tally(results.causes.get(cause, 0), results.returns.count))
+    return mark(kind, f"{kind}, {cause}", Tally(results.causes.get(cause, 0), results.returns.count))
 
 
 def _film(strips: Sequence[Filmstrip]) -> Markup | None:
     if not strips:
         return None
     caption = tag("p", "What the agent saw, from left to right; t counts steps.", class_="quiet")
-    return _section("Best and worst episodes", caption, *(_strip(strip) for strip in strips))
+    return section("Best and worst episodes", caption, *(_strip(strip) for strip in strips))
 
 
 def _strip(strip: Filmstrip) -> Markup:
@@ -199,7 +190,7 @@ def _strip(strip: Filmstrip) -> Markup:
     facts = f"; {strip.steps:,} steps, return {number(strip.ret)}, world {strip.seed}{stored}"
     caption = tag(
         "figcaption",
-        tag("b", f"{strip.kind}: {strip.instruction}" if strip.instruction else strip.kind),
+        tag("b", f"{strip.kind}: {strip.task}" if strip.task else strip.kind),
         " ",
         tag("span", strip.outcome, class_=f"badge {good}"),
         facts,
@@ -215,10 +206,11 @@ def _frame(frame: Frame) -> Markup:
 
 def _episodes(report: EvalReport) -> Markup:
     episodes = report.agent.episodes[:MAX_EPISODES]
-    header = ["instruction", "world", "outcome", "subgoals", "steps", "return", "episode"]
+    task = "game" if report.agent.games else "instruction"
+    header = [task, "world", "outcome", "subgoals", "steps", "return", "episode"]
     rows = [
         [
-            each.instruction or "none",
+            each.game or each.instruction or "none",
             str(each.seed),
             each.cause,
             str(each.subgoals),
@@ -230,8 +222,9 @@ def _episodes(report: EvalReport) -> Markup:
     ]
     left = len(report.agent.episodes) - len(rows)
     more = tag("p", f"{left:,} more are in the report as JSON.", class_="quiet") if left else None
-    listed = tag("details", tag("summary", f"Every episode of the agent ({len(rows):,})"), _table((header, rows)), more)
-    return _section("Episodes", listed)
+    summary = tag("summary", f"Every episode of the agent ({len(rows):,})")
+    listed = tag("details", summary, html_table((header, rows)), more)
+    return section("Episodes", listed)
 
 
 def _about(report: EvalReport) -> Markup:
@@ -240,36 +233,4 @@ def _about(report: EvalReport) -> Markup:
         join(tag("dt", name), tag("dd", tag("code", text) if name in ("command", "sha256") else text))
         for name, text in facts.items()
     ]
-    return _section("What was evaluated, and how", tag("dl", *rows), tag("p", _SEEDS, class_="quiet"))
-
-
-def _section(title: str, *content: Markup | None) -> Markup:
-    return tag("section", tag("h2", title), *content)
-
-
-def _table(table: Table, bars: Sequence[Markup] | None = None) -> Markup:
-    """`bars` go into a column after the first."""
-    header, rows = table
-    names = [*header[:1], *([""] if bars else []), *header[1:]]
-    lines = [
-        tag("tr", *(tag("td", cell) for cell in [*row[:1], *([bars[place]] if bars else []), *row[1:]]))
-        for place, row in enumerate(rows)
-    ]
-    head = tag("thead", tag("tr", *(tag("th", name) for name in names)))
-    return tag("div", tag("table", head, tag("tbody", *lines)), class_="scroll")
-
-
-def _legend(report: EvalReport) -> Markup:
-    policies = ("agent", "random") if report.random else ("agent",)
-    words = [join(tag("span", "", class_=f"swatch {kind}"), kind) for kind in policies]
-    return tag("p", *words, "; thin lines are 95 % intervals", class_="legend")
-
-
-def _pair(mine: Tally | None, theirs: Tally | None) -> Markup:
-    """Bars of the agent and, where it played, of the random policy."""
-    return rate_bars([_mark("agent", "agent", mine)] + ([_mark("random", "random", theirs)] if theirs else []))
-
-
-def _mark(kind: str, name: str, tally: Tally | None) -> Mark:
-    bounds = wilson(tally.successes, tally.trials) if tally else None
-    return Mark(kind, f"{name}: {percent(tally)}", tally.rate if tally else None, bounds)
+    return section("What was evaluated, and how", tag("dl", *rows), tag("p", _SEEDS, class_="quiet"))

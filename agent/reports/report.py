@@ -17,9 +17,10 @@ from agent.envs.base import EnvSpec
 from agent.goals.vocabularies import vocabulary
 from agent.goals.vocabulary import ACHIEVEMENT_GOALS, GOALS
 from agent.progress import Tally
-from agent.reports.statistics import mean_estimate, wilson
+from agent.reports.figures import AttemptResult, Played, Returns, attempt_results, returns_of, tally_of, tally_to_json
+from agent.reports.games import GameResult, GameSet, game_results, game_sets, games_to_json
 from agent.tallies import achievement_rates, crafter_score, has_success, succeeded
-from store.trajectory import Attempt, Trajectory
+from store.trajectory import Trajectory
 
 REPORT_SCHEMA_VERSION = 1
 
@@ -34,7 +35,7 @@ class Header:
     rule: str  # how the checkpoint was picked: "latest", "best" or "step"
     policy: str  # "sampled" or "greedy"
     suite: str
-    episodes: int  # asked for, per instruction where there are any
+    episodes: int  # asked for, per instruction or game where there are any
     seed: int
     worlds: str  # split and seeds of the worlds, in words
     device: str
@@ -59,6 +60,8 @@ class Episode:
     episode_return: float
     attempt_returns: tuple[float, ...]
     number: int | None = None  # running number among the run's stored evaluation episodes, None where it is not stored
+    game: str = ""  # where the environment plays several
+    normalised: float | None = None  # return of the last attempt on the game's scale, None without one
 
 
 @dataclass(frozen=True)
@@ -86,28 +89,6 @@ class GoalResult:
 
 
 @dataclass(frozen=True)
-class Returns:
-    """Returns in figures; None where there are none."""
-
-    count: int
-    mean: float | None
-    interval: tuple[float, float] | None  # of the mean, 95 %
-    median: float | None
-    min: float | None
-    max: float | None
-
-
-@dataclass(frozen=True)
-class AttemptResult:
-    """Attempt `number` (from 1) of all episodes that had one."""
-
-    number: int
-    returns: Returns
-    success: Tally | None
-    mean_steps: float
-
-
-@dataclass(frozen=True)
 class Results:
     """The figures of one policy."""
 
@@ -119,6 +100,8 @@ class Results:
     goals: tuple[GoalResult, ...]
     episodes: tuple[Episode, ...]
     crafter_score: float | None = None  # the benchmark's, where Crafter is played freely
+    games: tuple[GameResult, ...] = ()  # where the environment plays several; the trained ones first
+    game_sets: tuple[GameSet, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,7 +131,7 @@ def summarise(
 
     None: the environment's own tasks, whose instructions, if any, are grouped by their length.
     """
-    played = [_Played(trajectory, spec) for trajectory in trajectories]
+    played = [Played(trajectory, spec) for trajectory in trajectories]
     groups, goals = (), ()
     is_free_play = spec.vocabulary == "crafter" and not spec.goals
     if is_free_play:
@@ -165,14 +148,16 @@ def summarise(
             _instruction_result("1 goal" if n == 1 else f"{n} goals", n, group, spec) for n, group in by_length.items()
         )
     return Results(
-        success=_tally(each.success for each in played) if has_success(spec) else None,
-        returns=_returns([each.trajectory.ret for each in played]),
+        success=tally_of(each.success for each in played) if has_success(spec) else None,
+        returns=returns_of([each.trajectory.ret for each in played]),
         causes=dict(Counter(each.cause for each in played).most_common()),
-        attempts=_attempt_results(played, spec),
+        attempts=attempt_results(played, spec),
         instructions=groups,
         goals=goals,
         episodes=tuple(_episode(each, spec) for each in played),
         crafter_score=_score(played) if is_free_play and played else None,
+        games=game_results(played, spec),
+        game_sets=game_sets(played, spec),
     )
 
 
@@ -187,64 +172,21 @@ def to_json(report: EvalReport) -> dict[str, Any]:
     }
 
 
-class _Played:
-    """An episode with what is asked of it again and again."""
-
-    def __init__(self, trajectory: Trajectory, spec: EnvSpec) -> None:
-        self.trajectory = trajectory
-        self.instruction = tuple(trajectory.instruction.tolist())
-        self.cause = trajectory.info.cause
-        self.attempts = trajectory.attempts
-        self.last = self.attempts[-1]
-        self.success = succeeded(spec, self.last, len(self.instruction))
-
-
-def _tally(judged: Iterable[bool | None]) -> Tally:
-    """Successes among those that could be judged."""
-    known = [success for success in judged if success is not None]
-    return Tally(sum(known), len(known))
-
-
-def _returns(values: Sequence[float]) -> Returns:
-    if not values:
-        return Returns(0, None, None, None, None, None)
-    mean = mean_estimate(values)
-    return Returns(len(values), fmean(values), mean.interval, median(values), min(values), max(values))
-
-
-def _attempt_results(played: Sequence[_Played], spec: EnvSpec) -> tuple[AttemptResult, ...]:
-    most = max((len(each.attempts) for each in played), default=0)
-    return tuple(
-        _attempt_result(k + 1, [(e.attempts[k], len(e.instruction)) for e in played if len(e.attempts) > k], spec)
-        for k in range(most)
-    )
-
-
-def _attempt_result(number: int, group: Sequence[tuple[Attempt, int]], spec: EnvSpec) -> AttemptResult:
-    success = _tally(succeeded(spec, attempt, num_subgoals) for attempt, num_subgoals in group)
-    return AttemptResult(
-        number=number,
-        returns=_returns([attempt.ret for attempt, _ in group]),
-        success=success if has_success(spec) else None,
-        mean_steps=fmean(attempt.length for attempt, _ in group),
-    )
-
-
-def _attempt_successes(group: Sequence[_Played], spec: EnvSpec, num_subgoals: int) -> tuple[Tally, ...]:
+def _attempt_successes(group: Sequence[Played], spec: EnvSpec, num_subgoals: int) -> tuple[Tally, ...]:
     most = max((len(each.attempts) for each in group), default=0)
     return tuple(
-        _tally(succeeded(spec, each.attempts[k], num_subgoals) for each in group if len(each.attempts) > k)
+        tally_of(succeeded(spec, each.attempts[k], num_subgoals) for each in group if len(each.attempts) > k)
         for k in range(most)
     )
 
 
-def _instruction_result(text: str, num_subgoals: int, group: list[_Played], spec: EnvSpec) -> InstructionResult:
+def _instruction_result(text: str, num_subgoals: int, group: list[Played], spec: EnvSpec) -> InstructionResult:
     won = [each.last.length for each in group if each.success]
     lost = Counter(each.cause for each in group if not each.success)
     return InstructionResult(
         text=text,
         num_subgoals=num_subgoals,
-        success=_tally(each.success for each in group),
+        success=tally_of(each.success for each in group),
         attempts=_attempt_successes(group, spec, num_subgoals),
         mean_subgoals=fmean(each.last.progress for each in group) if group else None,
         median_steps=median(won) if won else None,
@@ -252,7 +194,7 @@ def _instruction_result(text: str, num_subgoals: int, group: list[_Played], spec
     )
 
 
-def _goal_results(groups: dict[tuple[int, ...], list[_Played]], spec: EnvSpec) -> tuple[GoalResult, ...]:
+def _goal_results(groups: dict[tuple[int, ...], list[Played]], spec: EnvSpec) -> tuple[GoalResult, ...]:
     asked: Counter[int] = Counter()
     reached: Counter[int] = Counter()
     for ids, group in groups.items():
@@ -265,16 +207,16 @@ def _goal_results(groups: dict[tuple[int, ...], list[_Played]], spec: EnvSpec) -
     return tuple(GoalResult(describe((goal,)), Tally(reached[goal], asked[goal])) for goal in in_order)
 
 
-def _achievement_results(played: Sequence[_Played]) -> tuple[GoalResult, ...]:
+def _achievement_results(played: Sequence[Played]) -> tuple[GoalResult, ...]:
     reached = Counter(goal for each in played for goal in set(each.trajectory.events[:, 1].tolist()))
     return tuple(GoalResult(GOALS[goal].name, Tally(reached[goal], len(played))) for goal in ACHIEVEMENT_GOALS)
 
 
-def _score(played: Sequence[_Played]) -> float:
+def _score(played: Sequence[Played]) -> float:
     return crafter_score(achievement_rates([each.trajectory for each in played]))
 
 
-def _episode(played: _Played, spec: EnvSpec) -> Episode:
+def _episode(played: Played, spec: EnvSpec) -> Episode:
     return Episode(
         instruction=vocabulary(spec.vocabulary).describe(played.instruction),
         seed=played.trajectory.info.seed,
@@ -284,21 +226,24 @@ def _episode(played: _Played, spec: EnvSpec) -> Episode:
         cause=played.cause,
         episode_return=played.trajectory.ret,
         attempt_returns=tuple(attempt.ret for attempt in played.attempts),
+        game=played.game,
+        normalised=next((each.normalised(played.last.ret) for each in spec.games if each.name == played.game), None),
     )
 
 
 def _results_to_json(results: Results) -> dict[str, Any]:
     return _totals_to_json(results) | {
-        "attempts": [asdict(row) | {"success": _tally_to_json(row.success)} for row in results.attempts],
+        "attempts": [asdict(row) | {"success": tally_to_json(row.success)} for row in results.attempts],
         "instructions": [_instruction_to_json(row) for row in results.instructions],
-        "goals": [{"text": row.text, "reached": _tally_to_json(row.reached)} for row in results.goals],
+        "goals": [{"text": row.text, "reached": tally_to_json(row.reached)} for row in results.goals],
         "episodes": [asdict(episode) for episode in results.episodes],
+        **games_to_json(results.games, results.game_sets),
     }
 
 
 def _totals_to_json(results: Results) -> dict[str, Any]:
     return {
-        "success": _tally_to_json(results.success),
+        "success": tally_to_json(results.success),
         "returns": asdict(results.returns),
         "causes": results.causes,
         "crafter_score": results.crafter_score,
@@ -307,12 +252,6 @@ def _totals_to_json(results: Results) -> dict[str, Any]:
 
 def _instruction_to_json(row: InstructionResult) -> dict[str, Any]:
     return asdict(row) | {
-        "success": _tally_to_json(row.success),
-        "attempts": [_tally_to_json(tally) for tally in row.attempts],
+        "success": tally_to_json(row.success),
+        "attempts": [tally_to_json(tally) for tally in row.attempts],
     }
-
-
-def _tally_to_json(tally: Tally | None) -> dict[str, Any] | None:
-    if tally is None:
-        return None
-    return asdict(tally) | {"rate": tally.rate, "interval": wilson(tally.successes, tally.trials)}

@@ -123,6 +123,24 @@ def mean_estimate(values: Sequence[float] | np.ndarray, *, seed: int = 0) -> Est
     return stratified_bootstrap(mean, np.asarray(values, np.float64).reshape(-1, 1), seed=seed)
 
 
+def estimate_of_groups(statistic: Statistic, groups: Sequence[np.ndarray], *, seed: int = 0) -> Estimate:
+    """`statistic` of the mean of each group, as of the tasks of one run; for the interval the values (n_i,) of each
+    group are drawn anew: it is over them, not over runs. None where a group has a single value.
+
+    ValueError without a group or with an empty one.
+    """
+    if not groups or min(len(values) for values in groups) == 0:
+        raise ValueError("a figure of groups needs a value in each of them")
+    means = np.array([np.mean(values) for values in groups])
+    value = float(statistic(means[None, None])[0])
+    if min(len(values) for values in groups) < 2:
+        return Estimate(value, None)
+    rng = np.random.default_rng(seed)
+    drawn = [values[rng.integers(len(values), size=(RESAMPLES, len(values)))].mean(axis=1) for values in groups]
+    low, high = _percentiles(statistic(np.stack(drawn, axis=1)[:, None]))
+    return Estimate(value, (float(low), float(high)))
+
+
 def paired_difference(
     first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray, *, seed: int = 0
 ) -> Estimate:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.progress import Tally
-from agent.reports.report import AttemptResult, EvalReport, GoalResult, InstructionResult, Results, Returns
-from agent.reports.statistics import RESAMPLES, wilson
+from agent.reports.figures import AttemptResult
+from agent.reports.games_text import game_tables
+from agent.reports.report import EvalReport, GoalResult, InstructionResult, Results
+from agent.reports.statistics import RESAMPLES
+from agent.reports.words import NO_DATA, Table, bounds, interval, markdown_table, number, percent
 
-NO_DATA = "no data"
 TRAINING = "training"  # the row of the run's own recent rollouts
 MAX_ATTEMPTS = 10  # shown; the report as JSON has them all
-
-Table = tuple[list[str], list[list[str]]]  # header, rows
 
 
 def to_markdown(report: EvalReport) -> str:
@@ -28,6 +27,8 @@ def to_markdown(report: EvalReport) -> str:
     ]
     if report.training:
         sections.append(training_caption(report.training))
+    for title, caption, table in game_tables(report):
+        sections += [f"## {title}", caption, markdown_table(table)]
     if has_attempts(report):
         sections += ["## Attempts", ATTEMPTS_CAPTION, markdown_table(attempt_rows(report))]
     if report.agent.instructions:
@@ -55,8 +56,8 @@ def training_caption(training: Results) -> str:
 
 
 def has_attempts(report: EvalReport) -> bool:
-    """Whether any episode had several attempts."""
-    return len(report.agent.attempts) > 1
+    """Whether any episode had several attempts, and those of all episodes can be put together: not those of games."""
+    return len(report.agent.attempts) > 1 and not report.agent.games
 
 
 def overall_rows(report: EvalReport) -> Table:
@@ -70,6 +71,8 @@ def overall_rows(report: EvalReport) -> Table:
         header.insert(-1, "Crafter score")
         for row, results in zip(rows, every, strict=True):
             row.insert(-1, number(results.crafter_score))
+    if report.agent.games:  # a mean over returns in different units is none
+        header, rows = [*header[:3], header[-1]], [[*row[:3], row[-1]] for row in rows]
     if report.agent.success is None:
         return _without_success(header), [_without_success(row) for row in rows]
     return header, rows
@@ -119,37 +122,22 @@ def goal_rows(report: EvalReport) -> Table:
 
 def environment_text(name: str, settings: dict[str, Any]) -> str:
     """'tmaze (max_steps 400, active no)'."""
-    words = [f"{key} {_setting(value)}" for key, value in settings.items() if value not in (None, "")]
+    words = [f"{key} {_setting(value)}" for key, value in settings.items() if value not in (None, "", [])]
     return f"{name} ({', '.join(words)})" if words else name
 
 
 def _setting(value: Any) -> str:
+    if isinstance(value, list):
+        return "+".join(map(str, value))
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
-
-
-def percent(tally: Tally | None) -> str:
-    """'25% (5/20)', or 'no data' without a trial."""
-    return NO_DATA if tally is None or tally.rate is None else f"{tally.rate:.0%} ({tally.successes}/{tally.trials})"
-
-
-def number(value: float | None) -> str:
-    """'0.931', '12.5', '1,234', or 'no data'."""
-    if value is None:
-        return NO_DATA
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def interval(tally: Tally | None) -> str:
-    """The 95 % interval of a rate in percent: '11-47'."""
-    bounds = wilson(tally.successes, tally.trials) if tally else None
-    return NO_DATA if bounds is None else f"{100 * bounds[0]:.0f}-{100 * bounds[1]:.0f}"
 
 
 def header_facts(report: EvalReport) -> dict[str, str]:
     """What was evaluated, and how: name -> words."""
     header = report.header
     policy = f"{header.policy} actions; random is a uniformly random policy in the same worlds"
-    each = f"{header.episodes} per instruction" if report.agent.goals else str(header.episodes)
+    kind = "game" if report.agent.games else "instruction" if report.agent.goals else ""
+    each = f"{header.episodes} per {kind}" if kind else str(header.episodes)
     return {
         "checkpoint": f"{header.checkpoint} ({header.rule}), step {header.step}",
         "sha256": ", ".join(f"{name} {digest}" for name, digest in header.sha256.items()),
@@ -181,7 +169,7 @@ def _overall_row(policy: str, results: Results) -> list[str]:
         percent(results.success),
         interval(results.success),
         number(returns.mean),
-        _bounds(returns),
+        bounds(returns.interval),
         number(returns.median),
         f"{number(returns.min)} to {number(returns.max)}",
         ", ".join(f"{cause} {count}" for cause, count in results.causes.items()),
@@ -196,7 +184,7 @@ def _attempt_row(result: AttemptResult) -> list[str]:
     return [
         str(result.number),
         number(result.returns.mean),
-        _bounds(result.returns),
+        bounds(result.returns.interval),
         percent(result.success),
         interval(result.success),
         f"{result.mean_steps:.1f}",
@@ -207,13 +195,6 @@ def _attempt_row(result: AttemptResult) -> list[str]:
 def _attempts_of_random(random: Results, count: int) -> list[str]:
     means = [number(result.returns.mean) for result in random.attempts[:count]]
     return means + [NO_DATA] * (count - len(means))
-
-
-def _bounds(returns: Returns) -> str:
-    if returns.interval is None:
-        return NO_DATA
-    low, high = returns.interval
-    return f"{number(low)} to {number(high)}"
 
 
 def _instruction_row(result: InstructionResult) -> list[str]:
@@ -238,10 +219,3 @@ def _with_random(header: list[str], rows: list[list[str]], beside: list[str]) ->
         return header, rows
     rows = [[*row[:3], figure, *row[3:]] for row, figure in zip(rows, beside, strict=True)]
     return [*header[:3], "random", *header[3:]], rows
-
-
-def markdown_table(table: Table) -> str:
-    """The table in Markdown."""
-    header, rows = table
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -46,9 +46,14 @@ def evaluate(
         list[str] | None, typer.Option(help="crafter: an instruction to evaluate; repeatable.", metavar="TEXT")
     ] = None,
     suite: Annotated[Suite | None, typer.Option(help="crafter: a set of instructions to evaluate.")] = None,
+    games: Annotated[
+        str | None,
+        typer.Option(help="Games to play, separated by commas [all, held-out ones too].", metavar="NAMES"),
+    ] = None,
     count: Annotated[int, typer.Option(min=1, help="Instructions drawn by suite 'instructions'.")] = 50,
     episodes: Annotated[
-        int | None, typer.Option(min=1, help="Episodes per instruction [10], or in all where there are none [50].")
+        int | None,
+        typer.Option(min=1, help="Episodes per instruction or game [10], or in all where there is neither [50]."),
     ] = None,
     k_attempts: Annotated[
         int | None,
@@ -77,11 +82,12 @@ def evaluate(
     display = choose_display(sys.stderr)
     display.note(f"loading checkpoint {checkpoint} ...")
     subject = evaluation.with_attempts(evaluation.find_subject(runs_dir, checkpoint), k_attempts)
-    tasks = evaluation.choose_tasks(subject.config, instructions, suite, count, seed)
+    played = evaluation.choose_games(subject.spec, games)
+    tasks = evaluation.choose_tasks(subject.config, instructions, suite, played, count, seed)
     if fail_under is not None:
         evaluation.require_success(subject)
     if episodes is None:
-        episodes = evaluation.EPISODES_OF_WORLDS if tasks.instructions is None else evaluation.EPISODES
+        episodes = evaluation.EPISODES if tasks.instructions or tasks.games else evaluation.EPISODES_OF_WORLDS
     settings = evaluation.Settings(episodes, seed, device, greedy, beside_random=not no_random)
     with stop_on_signals(display.note, "stopping: reporting the finished episodes") as stop:
         report, trajectories = evaluation.run(subject, tasks, settings, display, stop.event)
@@ -94,6 +100,7 @@ def evaluate(
 
 def print_report(report: EvalReport, *, as_json: bool) -> None:
     """The figures on stdout."""
+    from agent.reports.games_text import game_tables
     from agent.reports.report import to_json
     from agent.reports.text import (
         attempt_rows,
@@ -121,6 +128,8 @@ def print_report(report: EvalReport, *, as_json: bool) -> None:
     if report.agent.goals:
         tables.append(goal_rows(report))
     print("".join(f"\n{table(*each)}\n" for each in tables))
+    for title, _, found in game_tables(report):
+        print(f"{title}\n\n{table(*found)}\n")
     if report.training:
         print(training_caption(report.training))
 

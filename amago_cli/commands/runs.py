@@ -47,7 +47,7 @@ def _row(summary: RunSummary) -> list[str]:
     status = summary.status
     steps, updates = (f"{status.step:,}", f"{status.update:,}") if status else ("no data", "no data")
     created = summary.created[:16].replace("T", " ")
-    environment = _setting(summary, "env", "id") or _setting(summary, "env", "name")
+    environment = next(filter(None, (_setting(summary, "env", key) for key in ("id", "target", "name"))), "")
     about = summary.problem or _setting(summary, "task", "goals")
     return [summary.name, summary.state, steps, updates, created, environment, about]
 

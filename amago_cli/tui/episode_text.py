@@ -59,12 +59,13 @@ def _where(trajectory: Trajectory, t: int) -> str:
 
 
 def _instruction(trajectory: Trajectory, t: int, names: Sequence[str], plain: bool) -> str:
-    """Subgoals with a tick where finished, and an arrow at the one whose turn it is."""
+    """Subgoals with a tick where finished, and an arrow at the one whose turn it is; without any the game, if named."""
     done, turn = ("x ", "> ") if plain else ("✓ ", "→ ")
     finished = int(trajectory.progress[t])
     subgoals = [_name(goal, names) for goal in trajectory.instruction.tolist()]
     marks = [done if place < finished else turn if place == finished else "" for place in range(len(subgoals))]
-    return ", ".join(mark + subgoal for mark, subgoal in zip(marks, subgoals, strict=True)) or "no instruction"
+    words = ", ".join(mark + subgoal for mark, subgoal in zip(marks, subgoals, strict=True))
+    return words or clean(trajectory.info.game) or "no instruction"
 
 
 def _notes(trajectory: Trajectory, t: int, names: Sequence[str]) -> str:

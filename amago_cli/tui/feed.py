@@ -15,14 +15,16 @@ from typing import Any, TypeVar
 from agent.goals.grammar import format_instruction, wanted_instruction
 from agent.goals.vocabularies import vocabulary
 from amago_cli.background import last_words
+from amago_cli.tui.game_rows import GameRow, game_rows
 from amago_cli.tui.goal_rows import attempt_rows, goal_table
 from amago_cli.tui.snapshot import About, Rollouts, Snapshot
 from amago_cli.tui.sources import Source, stamp_of
 from amago_cli.tui.text import clean
 from store.events import RunEvent, read_events
+from store.games import stored_games
 from store.goal_outcomes import goal_outcomes
 from store.layout import RunPaths
-from store.metrics import read_metrics
+from store.metrics import Series, read_metrics
 from store.rollout_index import Index
 from store.rollouts import RolloutReader
 from store.runs import read_config
@@ -47,6 +49,7 @@ class Feed:
         self._rollouts = Source(paths.rollouts("train"), self._read_rollouts, Rollouts())
         self._words = Source(paths.trainer_log, lambda: tuple(clean(line) for line in last_words(paths)), ())
         self._wanted: tuple[int, ...] = ()  # goal ids of the instruction, as last read
+        self._games: tuple[Rollouts, dict[str, Series], tuple[GameRow, ...]] | None = None  # with what it is made of
         self._problems: list[str] = []
 
     def read(self) -> Snapshot:
@@ -57,6 +60,7 @@ class Feed:
         status = self._guarded(lambda: _cleaned_status(read_status(self.paths)), None)
         state = "paused" if _is_paused(status) else describe_state(status)
         rollouts = self._guarded(self._rollouts.get, Rollouts())
+        metrics = self._guarded(self._metrics.get, {})
         checkpoint = stamp_of(self.paths.pointer("latest"))
         return Snapshot(
             paths=self.paths,
@@ -65,8 +69,9 @@ class Feed:
             status=status,
             about=about,
             events=self._guarded(self._events.get, ()),
-            metrics=self._guarded(self._metrics.get, {}),
+            metrics=metrics,
             rollouts=rollouts,
+            games=self._guarded(lambda: self._game_rows(rollouts, metrics), ()),
             checkpointed=checkpoint[0] / 1e9 if checkpoint else None,
             last_words=self._guarded(self._words.get, ()) if state in ("crashed", "diverged") else (),
             problems=(*self._problems, *rollouts.problems),
@@ -97,9 +102,18 @@ class Feed:
             success_return=_number(spec.get("success_return")),
             goals=goal_table(goal_outcomes(index), index, self._wanted, names),
             attempts=() if names else attempt_rows(self._recent(index)),
+            games=stored_games(spec),
             newest=self._reader.load(_newest(index)),
             problems=problems,
         )
+
+    def _game_rows(self, rollouts: Rollouts, metrics: dict[str, Series]) -> tuple[GameRow, ...]:
+        """Made anew only when what they are made of was read anew."""
+        known = self._games
+        if known is None or known[0] is not rollouts or known[1] is not metrics:
+            rows = () if rollouts.index is None else game_rows(rollouts.games, metrics, rollouts.index)
+            known = self._games = rollouts, metrics, rows
+        return known[2]
 
     def _recent(self, index: Index) -> list[Trajectory]:
         first = max(len(index) - RECENT_ATTEMPTS, 0)
@@ -109,7 +123,7 @@ class Feed:
 def read_about(paths: RunPaths) -> About:
     """Environment and instruction of a run. Raises StorageError when its config.json is damaged."""
     config = read_config(paths)["config"]
-    environment = clean(_setting(config, "env", "id") or _setting(config, "env", "name"))
+    environment = clean(next(filter(None, (_setting(config, "env", key) for key in ("id", "target", "name"))), ""))
     wanted: tuple[int, ...] = ()
     with suppress(ValueError):  # goals of another version: their text is not shown, the run is
         wanted = tuple(wanted_instruction(_setting(config, "task", "goals")))

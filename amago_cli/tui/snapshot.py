@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from amago_cli.tui.game_rows import GameRow
 from amago_cli.tui.goal_rows import AttemptRow, GoalTable
 
 if TYPE_CHECKING:
     from store.events import RunEvent
+    from store.games import StoredGame
     from store.layout import RunPaths
     from store.metrics import Series
     from store.rollout_index import Index
@@ -37,6 +39,7 @@ class Rollouts:
     success_return: float | None = None  # from which on an attempt without goals is a success
     goals: GoalTable = field(default_factory=GoalTable)
     attempts: tuple[AttemptRow, ...] = ()
+    games: tuple[StoredGame, ...] = ()  # where the environment plays several
     newest: Trajectory | None = None
     problems: tuple[str, ...] = ()
 
@@ -53,6 +56,7 @@ class Snapshot:
     events: tuple[RunEvent, ...]  # oldest first
     metrics: dict[str, Series]
     rollouts: Rollouts
+    games: tuple[GameRow, ...]  # how the games do, the best first; empty where there are none
     checkpointed: float | None  # seconds since 1970 of the newest checkpoint
     last_words: tuple[str, ...]  # of a trainer that crashed
     problems: tuple[str, ...]  # what cannot be read

@@ -11,12 +11,12 @@ import streamlit as st
 from dashboard.wording import count, plain
 
 OUTCOMES = ("all", "completed", "not completed")
-FILTERS = ("instruction", "outcome", "cause", "return", "order")
-_ANY = "any instruction"
+FILTERS = ("instruction", "game", "outcome", "cause", "return", "order")
 _ORDERS = {"newest": ("number", False), "highest return": ("ret", False), "longest": ("length", False)}
 _SHOWN = {
     "number": st.column_config.NumberColumn("episode", format="%d", width="small"),
     "instruction": st.column_config.TextColumn("instruction", width="large"),
+    "game": st.column_config.TextColumn("game"),
     "done": st.column_config.TextColumn("subgoals", width="small"),
     "ret": st.column_config.NumberColumn("return", format="%.3g", width="small"),
     "length": st.column_config.NumberColumn("steps", format="localized", width="small"),
@@ -35,19 +35,17 @@ def clear_filters() -> None:
 def filtered(table: pd.DataFrame) -> pd.DataFrame:
     """Draw the filters; the rows of a run's rollouts that they let through, in the order wanted."""
     what, outcome, cause, order = st.columns([3, 2, 2, 2])
-    instructions = table["instruction"].value_counts().index.tolist()
-    instruction = what.selectbox(
-        "Instruction",
-        [_ANY, *instructions],
-        format_func=lambda text: text or "none (free play)",
-        key=_key("instruction"),
+    task = "game" if any(table["game"] != "") else "instruction"
+    anything, tasks = f"any {task}", table[task].value_counts().index.tolist()
+    chosen = what.selectbox(
+        task.capitalize(), [anything, *tasks], format_func=lambda text: text or "none (free play)", key=_key(task)
     )
     kind = outcome.selectbox("Outcome", OUTCOMES, key=_key("outcome"))
     causes = cause.multiselect("Ended by", sorted(table["cause"].unique()), key=_key("cause"), placeholder="anything")
     by, ascending = _ORDERS[order.selectbox("Order", list(_ORDERS), key=_key("order"))]
     kept = table["ret"].between(*_returns(table))
-    if instruction != _ANY:
-        kept &= table["instruction"] == instruction
+    if chosen != anything:
+        kept &= table[task] == chosen
     if kind != "all":
         kept &= table["completed"] == (kind == "completed")
     if causes:
@@ -84,7 +82,8 @@ def episodes(matching: pd.DataFrame, total: int, number: int, choose: Callable[[
 def listed(matching: pd.DataFrame, choose: Callable[[int], None]) -> None:
     """A table to sort and to click in; `choose` is called with a number."""
     done = matching["progress"].astype(str) + " of " + matching["num_subgoals"].astype(str)
-    shown = matching.assign(done=done).loc[:, list(_SHOWN)]
+    left_out = ("instruction", "done") if any(matching["game"] != "") else ("game",)
+    shown = matching.assign(done=done).loc[:, [column for column in _SHOWN if column not in left_out]]
     key = "replay list"
 
     def pick() -> None:
@@ -118,7 +117,7 @@ def _key(name: str) -> str:
 
 def describe(row: Mapping[Hashable, Any]) -> str:
     """One line about an episode, given its row of `dashboard.queries.rollout_table`."""
-    instruction = plain(row["instruction"]) if row["instruction"] else "free play"
+    task = plain(row["instruction"] or row["game"] or "free play")
     ended = plain(row["cause"] or "the end")
     figures = f"{count(int(row['length']), 'step')}, return {row['ret']:.4g}, ended by {ended}, world {row['seed']}"
-    return f"**{instruction}** · {figures}"
+    return f"**{task}** · {figures}"

@@ -17,6 +17,7 @@ from store.trajectory import Trajectory
 MEASURES = {"return": "ret", "finished subgoals": "progress", "steps": "length"}
 COLUMNS = ("task", "number_a", "attempt_a", "number_b", "attempt_b", "a", "b", "difference")
 _OF_ATTEMPTS = ("number", "attempt", "ret", "progress", "length")
+_TASK = ("seed", "goals", "game")  # columns of `dashboard.queries.rollout_table` that say what is played
 _CHANGES = ("more", "the same", "less")
 _MEAN_COLOUR = "#3b7dd8"
 
@@ -44,23 +45,23 @@ def within(attempts: pd.DataFrame, tasks: Mapping[int, str], first: int, second:
 
 
 def across(table: pd.DataFrame, first: int, second: int, measure: str) -> pd.DataFrame:
-    """Episodes `first` and `second` (from 0, in order of number) of every world and instruction that has both.
+    """Episodes `first` and `second` (from 0, in order of number) of every world, instruction and game that has both.
 
     `table` has a row per episode of a single attempt, with the columns of `dashboard.queries.rollout_table`.
     """
-    groups = [group for _, group in table.groupby(["seed", "goals"], sort=False) if len(group) > max(first, second)]
+    groups = [group for _, group in table.groupby(list(_TASK), sort=False) if len(group) > max(first, second)]
     pairs = [(group.iloc[first], group.iloc[second]) for group in groups]
     return _table((task_name(a), a["number"], 0, b["number"], 0, a[measure], b[measure]) for a, b in pairs)
 
 
 def task_name(row: pd.Series) -> str:
-    """What an episode's row of `dashboard.queries.rollout_table` plays: instruction and world."""
-    return f"{row['instruction'] or 'free play'}, world {row['seed']}"
+    """What an episode's row of `dashboard.queries.rollout_table` plays: instruction or game, and world."""
+    return f"{row['instruction'] or row['game'] or 'free play'}, world {row['seed']}"
 
 
 def most_repeats(table: pd.DataFrame) -> int:
-    """How many episodes the most often played world and instruction has; 0 for an empty table."""
-    return int(table.groupby(["seed", "goals"]).size().to_numpy().max()) if len(table) else 0
+    """How many episodes the most often played world, instruction and game has; 0 for an empty table."""
+    return int(table.groupby(list(_TASK)).size().to_numpy().max()) if len(table) else 0
 
 
 def slopes(pairs: pd.DataFrame, names: tuple[str, str], measure: str) -> AnyChart:

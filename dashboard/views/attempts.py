@@ -36,14 +36,15 @@ def render() -> None:
     st.session_state.setdefault(key, there[-1])
     with row:
         split = st.segmented_control("Episodes of", there, key=key, required=True) or there[-1]
-    attempts = _attempts(name, split, _stamp(name, split))
+    table = _of_one_game(row, queries.rollout_table(name, split))
+    attempts = _attempts(name, split, _stamp(table))
     most = int(attempts["attempt"].to_numpy().max()) + 1
     if most > 1:
-        _compare(row, name, split, attempts, most)
+        _compare(row, name, split, table, attempts, most)
         return
-    repeats = pairing.most_repeats(queries.rollout_table(name, split))
+    repeats = pairing.most_repeats(table)
     if repeats > 1:
-        _compare(row, name, split, None, repeats)
+        _compare(row, name, split, table, None, repeats)
         return
     st.info(
         "Nothing was tried twice here: no rollout has a second whole attempt, and no world was played twice with one "
@@ -51,11 +52,21 @@ def render() -> None:
     )
 
 
-def _compare(row: DeltaGenerator, name: str, split: Split, attempts: pd.DataFrame | None, most: int) -> None:
-    """The pairs of a run: of `attempts` within rollouts, or without them of episodes in the same world."""
+def _of_one_game(row: DeltaGenerator, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the game that is chosen: what is compared is averaged, and games pay in different units."""
+    games = sorted(set(table["game"]) - {""})
+    if not games:
+        return table
+    game = row.selectbox("Game", games, key="attempts game", width=220)
+    return table.loc[table["game"] == game]
+
+
+def _compare(
+    row: DeltaGenerator, name: str, split: Split, table: pd.DataFrame, attempts: pd.DataFrame | None, most: int
+) -> None:
+    """The pairs of the rollouts of `table`: of `attempts` within them, or without those of episodes in one world."""
     first, second = _which(row, most)
     measure = row.segmented_control("Compare", list(MEASURES), default="return", required=True, key="attempts measure")
-    table = queries.rollout_table(name, split)
     if attempts is None:
         pairs = pairing.across(table, first, second, MEASURES[measure])
     else:
@@ -116,9 +127,9 @@ def _side_by_side(name: str, split: Split, pairs: pd.DataFrame) -> None:
     beside(name, split, which)
 
 
-def _stamp(name: str, split: Split) -> tuple[tuple[float, ...], ...]:
+def _stamp(table: pd.DataFrame) -> tuple[tuple[float, ...], ...]:
     """What identifies the newest rollouts: numbers, steps and returns."""
-    newest = queries.rollout_table(name, split).tail(MAX_ROLLOUTS)
+    newest = table.tail(MAX_ROLLOUTS)
     return tuple(newest[["number", "step", "ret"]].itertuples(index=False, name=None))
 
 

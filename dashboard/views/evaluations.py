@@ -8,7 +8,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from dashboard import report_tables, selection
+from dashboard import game_tables, report_tables, selection
+from dashboard.game_report import game_report
 from dashboard.goal_charts import success_bars
 from dashboard.guard import guarded
 from dashboard.queries import report_file, reports
@@ -71,6 +72,9 @@ def _report(run: str, document: dict[str, Any]) -> None:
         "Random is a uniformly random policy in the same worlds; training are the run's own last rollouts, with "
         "exploration noise."
     )
+    if not game_tables.games(document).empty:
+        with st.expander("Games", icon=":material/casino:", expanded=True), guarded("the games"):
+            game_report(document, key=document["file"])
     instructions, goals, attempts, episodes, about = st.tabs(
         ["Instructions", "Goals", "Attempts", "Episodes", "How it was made"]
     )
@@ -117,6 +121,9 @@ def _rates(document: Document, part: str, key: str, word: str) -> None:
 
 def _attempts(document: Document) -> None:
     table = report_tables.attempts(document)
+    if not game_tables.games(document).empty:
+        st.info("The attempts of games are told game by game above: they pay in different units.")
+        return
     if table.empty or max(table["attempt"].tolist()) < 2:
         st.info("Each task was played once. `amago eval --k-attempts 3` plays every task three times in one rollout.")
         return

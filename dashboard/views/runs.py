@@ -101,7 +101,7 @@ def _row(run: RunSummary) -> dict[str, object]:
 
 def _environment(run: RunSummary) -> str:
     content = run.record.get("config", {})
-    return setting(content, "env", "id") or setting(content, "env", "name") or "unknown"
+    return next(filter(None, (setting(content, "env", key) for key in ("id", "target", "name"))), "unknown")
 
 
 def _instruction(run: RunSummary) -> str:

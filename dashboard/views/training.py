@@ -13,7 +13,7 @@ from dashboard.curve_charts import RunCurve, curve_chart
 from dashboard.curves import AXES, Band, curve
 from dashboard.curves import band as band_of
 from dashboard.guard import guarded
-from dashboard.metric_names import sensible_first, title
+from dashboard.metric_names import game_of, sensible_first, title
 from dashboard.queries import config, events, metrics, summary
 from dashboard.theme import run_colours, show_chart
 from dashboard.wording import duration, plain
@@ -58,6 +58,8 @@ def _live(runs: list[str], groups: list[list[str]], look: Look) -> None:
 
 def _controls(runs: list[str], groups: list[list[str]]) -> Look:
     known = sorted({key for run in runs for key in metrics(run)})
+    of_games = [key for key in known if game_of(key)]
+    known = [key for key in known if not game_of(key)]
     keys = st.multiselect(
         "Metrics",
         known,
@@ -66,6 +68,7 @@ def _controls(runs: list[str], groups: list[list[str]]) -> Look:
         key=f"metrics {len(known)}",
         placeholder="choose metrics",
     )
+    keys += _of_games(of_games)
     left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
     smoothing = left.slider(
         "Smoothing",
@@ -89,6 +92,16 @@ def _controls(runs: list[str], groups: list[list[str]]) -> Look:
             "Seeds as band", value=True, help="runs that differ by seed alone: mean and range"
         )
     return Look(tuple(keys), axis or "environment steps", smoothing, log, seeds)
+
+
+def _of_games(known: list[str]) -> list[str]:
+    """The metrics of the games that are chosen, all figures of each: a list of every game's would be too long."""
+    if not known:
+        return []
+    chosen = st.multiselect(
+        "Games", sorted({game_of(key) or "" for key in known}), key="games of the curves", placeholder="choose games"
+    )
+    return [key for game in chosen for key in known if game_of(key) == game]
 
 
 def _groups(runs: list[str]) -> list[list[str]]:

@@ -8,9 +8,18 @@ import pytest
 from gymnasium import spaces
 
 from agent.envs.base import EnvSpec
+from agent.goals.vocabularies import SUCCESS
 from agent.goals.vocabulary import GOALS, achievement_goal, goal_id
 from agent.progress import Tally
-from agent.tallies import WINDOW, RecentRollouts, achievement_rates, crafter_score, rollout_metrics
+from agent.tallies import (
+    WINDOW,
+    RecentRollouts,
+    achievement_rates,
+    crafter_score,
+    has_success,
+    rollout_metrics,
+    succeeded,
+)
 from store.trajectory import Trajectory, TrajectoryInfo
 
 WANTED = (goal_id("collect wood"), goal_id("place table"))
@@ -48,6 +57,18 @@ def trial(*attempts: list[float], cause: str = "time limit") -> Trajectory:
     starts = np.cumsum([0, *(len(rewards) for rewards in attempts)])[:-1]
     alone = rollout(instruction=(), length=len(rewards), cause=cause)
     return replace(alone, rewards=rewards, is_first=np.isin(np.arange(len(rewards) + 1), starts))
+
+
+def test_success_may_be_a_goal_that_nobody_asks_for():
+    """Reached by step 1 of the first attempt of two: the first succeeded, the last did not."""
+    spec = replace(NO_GOALS, vocabulary=SUCCESS, success_return=None)
+    played = replace(trial([0.0, 0.0], [0.0]), events=np.array([[1, 0]], np.int32))
+    assert has_success(spec)
+    assert [succeeded(spec, attempt, 0) for attempt in played.attempts] == [True, False]
+    recent = RecentRollouts((), spec)
+    recent.add(played)
+    recent.add(replace(played, events=np.array([[2, 0]], np.int32)))
+    assert recent.success == Tally(1, 2)
 
 
 def test_by_hand():

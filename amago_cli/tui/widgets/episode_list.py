@@ -15,6 +15,7 @@ from store.rollout_index import Index
 
 _SIGNS = {1: "✓", 0: "✗", -1: " "}
 _PLAIN_SIGNS = {1: "+", 0: "-", -1: " "}
+_GAME = 12  # characters of a game's name
 
 
 class EpisodeList(ScrollView, can_focus=False):
@@ -87,5 +88,8 @@ class EpisodeList(ScrollView, can_focus=False):
         sign = (_PLAIN_SIGNS if getattr(self.app, "plain", False) else _SIGNS)[int(self._success[i])]
         goals = f"{index.progress[i]}/{index.num_subgoals[i]} " if index.num_subgoals[i] else ""
         end = clean(str(index.cause[i]))
-        figures = f"{index.length[i]:>5} steps  return {compact(float(index.ret[i])):>6}"
-        return f"{'>' if marked else ' '}{sign} {index.number[i]:>6}  {goals}{figures}  {end}"
+        begin = f"{'>' if marked else ' '}{sign} {index.number[i]:>6}  "
+        ret = compact(float(index.ret[i]))
+        if index.game[i]:
+            return f"{begin}{fitted(clean(str(index.game[i])), _GAME)} {ret:>7}  {index.length[i]:>5} steps  {end}"
+        return f"{begin}{goals}{index.length[i]:>5} steps  return {ret:>6}  {end}"

@@ -1,4 +1,4 @@
-"""Success goal by goal, the wanted instruction on top; return by attempt in environments without goals."""
+"""Success goal by goal, the wanted instruction on top; without goals return by game, or of one game by attempt."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 from textual.content import Content
 
+from amago_cli.tui.game_rows import GameRow
 from amago_cli.tui.goal_rows import AttemptRow, GoalRow, GoalTable
 from amago_cli.tui.snapshot import Snapshot
-from amago_cli.tui.text import bar, compact, fitted, percent
+from amago_cli.tui.text import bar, clean, compact, fitted, percent
 from amago_cli.tui.widgets.panel import Panel
 
 _NOTHING = "no data yet: rollouts are stored every half minute"
@@ -16,6 +17,8 @@ _TRENDS = {-1: "↓", 0: " ", 1: "↑"}
 _PLAIN_TRENDS = {-1: "-", 0: " ", 1: "+"}
 _BESIDE = 18  # characters beside name and bar: tick, rate, counts, trend
 _NAME = 21  # "2. make stone pickaxe"
+_BESIDE_GAME = 23  # characters beside the name and the bar of a game: share, return, count, trend
+_GAME = 24  # of its name
 
 
 class Goals(Panel):
@@ -24,12 +27,26 @@ class Goals(Panel):
     TITLE = "success by goal, recent rollouts"
 
     def pick(self, snapshot: Snapshot) -> Any:
-        return snapshot.rollouts.goals, snapshot.rollouts.attempts
+        return snapshot.rollouts.goals, snapshot.rollouts.attempts, snapshot.games
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Take in a snapshot; what the panel is about may have become known."""
+        super().show(snapshot)
+        _, attempts, games = self.shown
+        title, below = self.TITLE, ""
+        if games:
+            title, below = f"return by game, last attempts: {len(games)} games", "share, return, rollouts"
+        elif attempts:
+            title = "return by attempt, recent rollouts"
+        if (self.border_title, self.border_subtitle) != (title, below):
+            self.border_title, self.border_subtitle = title, below
 
     def render(self) -> Content:
-        goals, attempts = self.shown or (GoalTable(), ())
-        self.border_title = "return by attempt, recent rollouts" if attempts else self.TITLE
-        lines = self._attempt_lines(attempts) if attempts else self._goal_lines(goals)
+        goals, attempts, games = self.shown or (GoalTable(), (), ())
+        if games:
+            lines = self._game_lines(games)
+        else:
+            lines = self._attempt_lines(attempts) if attempts else self._goal_lines(goals)
         return Content("\n").join(lines[: self.size.height]) if lines else Content(_NOTHING)
 
     def _goal_lines(self, goals: GoalTable) -> list[Content]:
@@ -54,6 +71,25 @@ class Goals(Panel):
             filled,
             f" {percent(row.rate)} {f'{row.reached}/{row.tried}':>7} {trend}",
         )
+
+    def _game_lines(self, games: tuple[GameRow, ...]) -> list[Content]:
+        """The best, and how many more there are."""
+        fits = len(games) <= self.size.height
+        shown = games if fits else games[: self.size.height - 1]
+        name = min(max(len(row.name) for row in games), _GAME, max(self.size.width - _BESIDE_GAME, 1))
+        lines = [self._game_line(row, fitted(clean(row.name), name)) for row in shown]
+        return lines if fits else [*lines, Content.styled(f"and {len(games) - len(shown)} more", "$text-muted")]
+
+    def _game_line(self, row: GameRow, label: str) -> Content:
+        if row.mean_return is None:
+            return Content.assemble(f"{label} ", ("no data", "$text-muted"))
+        share = "" if row.share is None else percent(row.share)
+        trend = (_PLAIN_TRENDS if self.plain else _TRENDS)[row.trend]
+        words = f" {share:>5} {compact(row.mean_return):>7} {row.count:>6} {trend}"
+        room = max(self.size.width - len(label) - 1 - len(words), 0)
+        drawn = row.share is not None and room > 2
+        filled = (bar(row.share or 0.0, room, plain=self.plain), "$success on $surface-lighten-2")
+        return Content.assemble(f"{label} ", filled if drawn else " " * room, words)
 
     def _attempt_lines(self, attempts: tuple[AttemptRow, ...]) -> list[Content]:
         most = max(max(abs(row.mean_return) for row in attempts), 1e-9)

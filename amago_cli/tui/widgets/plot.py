@@ -14,7 +14,7 @@ from amago_cli.tui.widgets.panel import Panel
 from store.metrics import Series
 
 RETURN, LOSS = "rollout/return", "train/critic_loss"
-PREFERRED = ("rollout/wanted_success", "rollout/success", RETURN, LOSS)
+PREFERRED = ("rollout/wanted_success", "rollout/success", "rollout/normalised", RETURN, LOSS)
 DEFAULT_COUNT = 3  # metrics shown before anybody picks some
 
 _SCALE = 8  # characters beside a chart

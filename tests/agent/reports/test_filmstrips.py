@@ -47,7 +47,7 @@ def test_the_best_and_the_worst_of_different_instructions() -> None:
     strips = filmstrips(episodes, CRAFTER)
     assert [(strip.kind, strip.seed) for strip in strips] == [("best", 3), ("best", 5), ("worst", 9), ("worst", 11)]
     assert [strip.outcome for strip in strips] == ["success", "success", "time limit", "death by lava"]
-    assert strips[1].instruction == "make stone pickaxe, collect iron" and strips[1].number == 5
+    assert strips[1].task == "make stone pickaxe, collect iron" and strips[1].number == 5
 
 
 def test_one_episode_is_shown_once() -> None:

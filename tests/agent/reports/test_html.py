@@ -73,7 +73,7 @@ def report() -> EvalReport:
 
 def strip(**changes: Any) -> Filmstrip:
     frames = (Frame(0, "", b"first"), Frame(9, "collect sapling", b"second"))
-    fields = {"kind": "best", "instruction": "collect sapling", "outcome": "success", "seed": 11, "steps": 9}
+    fields = {"kind": "best", "task": "collect sapling", "outcome": "success", "seed": 11, "steps": 9}
     return Filmstrip(**{**fields, "ret": 1.0, "number": 4, "frames": frames, **changes})  # type: ignore[arg-type]
 
 
@@ -117,7 +117,7 @@ def test_foreign_text_stays_text(report: EvalReport) -> None:
             episodes=tuple(replace(each, instruction=EVIL, cause=EVIL) for each in report.agent.episodes),
         ),
     )
-    html = to_html(poisoned, [strip(instruction=EVIL, outcome=EVIL, frames=(Frame(0, EVIL, b""),))])
+    html = to_html(poisoned, [strip(task=EVIL, outcome=EVIL, frames=(Frame(0, EVIL, b""),))])
     page = Page(html)
     assert page.open == []
     assert "script" not in {name for name, _ in page.elements}

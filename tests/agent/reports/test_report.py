@@ -115,6 +115,8 @@ def test_json_names_what_was_evaluated_and_every_world() -> None:
         "episode_return": 0.0,
         "attempt_returns": [0.0],
         "number": None,
+        "game": "",
+        "normalised": None,
     }
 
 
@@ -267,6 +269,8 @@ def test_environment_text() -> None:
     settings = {"attempts": 8, "horizon": None, "size": 5, "shuffle_actions": False, "id": ""}
     assert environment_text("frozen-lake", settings) == "frozen-lake (attempts 8, size 5, shuffle_actions no)"
     assert environment_text("x", {}) == "x"
+    assert environment_text("x", {"games": ["a", "b"]}) == "x (games a+b)"
+    assert environment_text("x", {"games": []}) == "x"
 
 
 def test_free_play_has_achievements_and_the_benchmarks_score() -> None:
