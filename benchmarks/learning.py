@@ -26,10 +26,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from agent.checkpoint import read_meta
 from agent.config import override
+from agent.envs.base import EnvSpec
 from agent.evaluate import evaluate
 from agent.presets import preset
 from agent.progress import ignore
+from agent.tasks import trained_games
 from agent.train import train
 from store.metrics import read_metrics
 from store.runs import create_run
@@ -79,6 +82,15 @@ def completed(played: list[Trajectory]) -> dict[str, float]:
     return {"success": float(np.mean([trajectory.completed for trajectory in played]))}
 
 
+def by_game(played: list[Trajectory]) -> dict[str, float]:
+    """Mean return of the last attempt at each game."""
+    games = dict.fromkeys(trajectory.info.game for trajectory in played)
+    return {
+        game or "return": float(np.mean([each.attempts[-1].ret for each in played if each.info.game == game]))
+        for game in games
+    }
+
+
 def fitting_actions(played: list[Trajectory]) -> dict[str, float]:
     """Share of fitting actions in either task of `benchmarks.two_scales`; 0.25 is chance."""
     from benchmarks.two_scales import NUM_STEPS, SCALES
@@ -90,9 +102,10 @@ def fitting_actions(played: list[Trajectory]) -> dict[str, float]:
     return shares
 
 
-TWO_UPDATES = {
-    "dependent": {"loss.actor": "dep", "loss.critic": "dep"},
-    "independent": {"loss.actor": "ind", "loss.critic": "ind"},
+UPDATES = {
+    f"{actor}/{critic}": {"loss.actor": actor, "loss.critic": critic}
+    for actor in ("dep", "ind")
+    for critic in ("dep", "ind")
 }
 MEMORIES = {
     "transformer": {},
@@ -102,7 +115,21 @@ MEMORIES = {
 
 EXPERIMENTS = {
     "tmaze-400": Experiment("passive T-Maze, horizon 400", "tmaze", 9.5, returns),
-    "tmaze-2000": Experiment("passive T-Maze, horizon 2,000", "tmaze", 45, returns, {"env.max_steps": 2000}),
+    "tmaze-2000": Experiment(
+        "passive T-Maze, horizon 2,000",
+        "tmaze",
+        45,
+        returns,
+        {  # five times as long: as many turns for each update, and in the replay
+            "env.max_steps": 2000,
+            "optimizer.batch_size": 6,
+            "exploration.power": 1500.0,
+            "exploration.anneal_steps": 100_000,
+            "replay.steps_per_update": 500.0,
+            "replay.max_steps": 500_000,
+            "replay.warmup_steps": 50_000,
+        },
+    ),
     "key-door": Experiment("dark key-to-door, 9 x 9, 500 steps", "dark-key-door", 30, doors),
     "memories": Experiment(
         "passive T-Maze, horizon 60, by sequence model", "tmaze", 3, returns, {"env.max_steps": 60}, MEMORIES
@@ -126,6 +153,8 @@ EXPERIMENTS = {
         {"env.size": 5, "env.horizon": 150, "env.max_steps": 30},
         {"several": {}, "one": {"loss.discounts": (0.99,)}},
     ),
+    "popgym": Experiment("POPGym, RepeatPreviousEasy", "popgym", 2, by_game),
+    "procgen": Experiment("Procgen, coinrun and fruitbot", "procgen", 20, by_game, episodes=20),
     "two-scales": Experiment(
         "two tasks with rewards x100 and /10",
         "gym",
@@ -138,14 +167,14 @@ EXPERIMENTS = {
             "loss.value_max": 1e5,
             "loss.num_bins": 128,
         },
-        TWO_UPDATES,
+        UPDATES,
         episodes=200,
     ),
 }
 
 
 def run(name: str, variant: str, seed: int, minutes: float) -> dict[str, Any]:
-    """Train and evaluate once; the figures of one run."""
+    """Train and evaluate once; the figures of one run, and of a random policy in the same worlds."""
     torch.set_num_threads(1)
     experiment = EXPERIMENTS[name]
     changes = {
@@ -163,16 +192,21 @@ def run(name: str, variant: str, seed: int, minutes: float) -> dict[str, Any]:
         begin = time.monotonic()
         outcome = train(config, paths, resume=False, notify=ignore, stop=threading.Event())
         seconds = time.monotonic() - begin
-        played = evaluate(
-            outcome.checkpoint,
-            config,
-            None,
-            episodes=experiment.episodes,
-            seed=seed,
-            device="cpu",
-            greedy=False,
-            notify=ignore,
-            stop=threading.Event(),
+        games = trained_games(EnvSpec.from_json(read_meta(outcome.checkpoint)["environment"]).games)
+        agent, random = (
+            evaluate(
+                checkpoint,
+                config,
+                None,
+                episodes=experiment.episodes,
+                seed=seed,
+                device="cpu",
+                greedy=False,
+                notify=ignore,
+                stop=threading.Event(),
+                games=games,
+            )
+            for checkpoint in (outcome.checkpoint, None)
         )
         curve = _curve(paths)
     return {
@@ -181,7 +215,8 @@ def run(name: str, variant: str, seed: int, minutes: float) -> dict[str, Any]:
         "steps": outcome.step,
         "updates": outcome.update,
         "seconds": round(seconds),
-        **{key: round(value, 3) for key, value in experiment.score(played).items()},
+        **{key: round(value, 3) for key, value in experiment.score(agent).items()},
+        **{f"random {key}": round(value, 3) for key, value in experiment.score(random).items()},
         "curve": curve,
     }
 
