@@ -19,31 +19,37 @@ from agent.goals.vocabulary import ACHIEVEMENT_GOALS
 from agent.interface import context_of
 from agent.relabel import GoalStatistics
 from agent.replay import Replay, SequenceArrays
+from agent.shelf import Shelf
 from agent.tallies import RecentRollouts, crafter_score
 from store.layout import RunPaths
 from store.rollouts import RolloutReader, RolloutWriter
 from store.trajectory import Trajectory
+from store.windows import WindowReader
 
 
 class Archive:
-    """Keeps every rollout on disk and the newest in memory; `recent` tells how successful they are."""
+    """Keeps every rollout on disk and replays the newest; `recent` tells how successful they are."""
 
     def __init__(self, config: Config, paths: RunPaths, spec: EnvSpec) -> None:
         self.recent = RecentRollouts(wanted_instruction(config.task.goals), spec)
         self._spec = spec
         goals = vocabulary(spec.vocabulary)
+        self._stored = WindowReader(paths.rollouts("train"))
+        self._shelf = Shelf(config.replay.max_steps, config.replay.max_bytes, self._stored)
         self._replay = Replay(
-            config.replay.max_steps,
+            self._shelf,
             context_of(config.model, spec),
             spec.max_instruction,
             goals.no_goal,
             config.replay.reward_share,
+            config.replay.by,
         )
         self._statistics = GoalStatistics(len(goals.names))
         self._mode: RelabelMode = config.replay.relabel
         self._paths = paths
         self._writer = RolloutWriter(paths, "train", spec=spec.to_json())
-        self._last_number = 0
+        self._stored.refresh()
+        self._last_number = self._stored.newest  # more than 0 if a run was killed before its first checkpoint
 
     @property
     def reached(self) -> frozenset[int]:
@@ -53,7 +59,12 @@ class Archive:
     @property
     def num_steps(self) -> int:
         """Steps that can be replayed."""
-        return self._replay.num_steps
+        return self._shelf.num_steps
+
+    @property
+    def num_lost(self) -> int:
+        """Rollouts that were to be replayed and have vanished from the disk, as far as that has been noticed."""
+        return self._shelf.lost
 
     @property
     def crafter_score(self) -> float | None:
@@ -82,7 +93,7 @@ class Archive:
         for trajectory in reader:
             require_possible(trajectory, self._spec)
             num_steps += trajectory.length
-            self._replay.add(trajectory)
+            self._shelf.add(trajectory)
             self._statistics.observe(trajectory)
             self._last_number = max(self._last_number, trajectory.info.number)
         return num_steps, reader.problems
@@ -97,6 +108,7 @@ class Archive:
 
     def close(self) -> None:
         """Put on disk what still waits, and let the files go."""
+        self._stored.close()
         self._writer.close()
 
     def snapshot(self) -> dict[str, Any]:
@@ -121,7 +133,7 @@ class Archive:
         later = []
         for trajectory in reader:
             if trajectory.info.number <= state["last_number"]:
-                self._replay.add(trajectory)
+                self._shelf.add(trajectory)
             else:
                 self._count(trajectory)
                 self._last_number = max(self._last_number, trajectory.info.number)
@@ -129,6 +141,6 @@ class Archive:
         return later, reader.problems
 
     def _count(self, trajectory: Trajectory) -> None:
-        self._replay.add(trajectory)
+        self._shelf.add(trajectory)
         self._statistics.observe(trajectory)
         self.recent.add(trajectory)

@@ -19,6 +19,7 @@ Discount = Annotated[Float, Field(gt=0.0, lt=1.0)]
 Weight = Annotated[Float, Field(ge=0.0)]
 
 RelabelMode = Literal["none", "some", "all", "all_or_nothing"]
+DrawMode = Literal["trajectory", "step"]
 
 
 class TaskConfig(Section):
@@ -53,11 +54,26 @@ class ModelConfig(Section):
     d_ff: Positive = Field(default=256, description="width of the Transformer's feed-forward layers")
     d_token: Positive = Field(default=8, description="width of the embeddings of grid cells and goal words")
     d_encoder: Positive = Field(default=192, description="width of the time step encoder")
+    image_network: Literal["impala", "nature"] = Field(
+        default="impala", description="network that sees images: IMPALA's, or Nature's, which costs a seventh"
+    )
+    image_channels: tuple[Annotated[Int, Field(gt=0, multiple_of=4)], ...] = Field(
+        default=(16, 32, 32), min_length=1, description="channels of each stage of the network that sees images"
+    )
+    random_shift: NonNegative = Field(
+        default=0, description="pixels by which training moves images at random, up to this many (0: not at all)"
+    )
     num_critics: Annotated[Int, Field(ge=2)] = Field(default=4, description="critics in the ensemble")
     d_head: Positive = Field(default=128, description="width of the hidden layers of actor and critics")
     continuous: Literal["gaussian", "mixture", "beta"] = Field(
         default="gaussian", description="distribution of continuous actions: tanh-Gaussian, a mixture of five, or Beta"
     )
+
+    @model_validator(mode="after")
+    def _stages_fit_network(self) -> ModelConfig:
+        if self.image_network == "nature" and len(self.image_channels) != 3:
+            raise ValueError(f"image_network 'nature' has 3 stages, image_channels gives {len(self.image_channels)}")
+        return self
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> ModelConfig:
@@ -133,7 +149,14 @@ class OptimizerConfig(Section):
 class ReplayConfig(Section):
     """What is kept, how it is relabelled, and how often it is replayed."""
 
-    max_steps: Positive = Field(default=2_000_000, description="steps kept in memory for replay")
+    max_steps: Positive = Field(default=2_000_000, description="the newest steps that are replayed, wherever they are")
+    max_bytes: Positive = Field(
+        default=4_000_000_000, description="memory for replay; beyond it observations of older rollouts stay on disk"
+    )
+    by: DrawMode = Field(
+        default="trajectory",
+        description="what is drawn evenly: rollouts, or steps (long rollouts more often)",
+    )
     warmup_steps: Positive = Field(default=5_000, description="steps collected before the first update")
     steps_per_update: Annotated[Float, Field(gt=0)] = Field(default=96.0, description="environment steps per update")
     relabel: RelabelMode = Field(default="some", description="hindsight instruction relabelling")
@@ -193,7 +216,9 @@ class RunSettings(Section):
     evaluate_every: Annotated[Float, Field(gt=0)] | None = Field(
         default=None, description="minutes of training between two short evaluations in held-out worlds"
     )
-    evaluate_episodes: Positive = Field(default=20, description="episodes of each short evaluation")
+    evaluate_episodes: Positive = Field(
+        default=20, description="episodes of each short evaluation; games share them, one each at least"
+    )
 
 
 class Config(Section):

@@ -212,9 +212,11 @@ class Cycles:
             self._logbook.event("achievement", f"{known.names[goal]} for the first time")
 
     def _learn(self) -> None:
-        begun = time.perf_counter()
+        begun, known_lost = time.perf_counter(), self._archive.num_lost
         arrays = self._archive.sample(self.config.optimizer.batch_size, self._rng)
         self._sampling_seconds += time.perf_counter() - begun
+        if lost := self._archive.num_lost - known_lost:
+            self._logbook.event("warning", f"rollouts have vanished from the disk: {lost} fewer are replayed")
         self._losses.append(self.learner.update(as_batch(arrays), self._rng))
 
     def _log(self) -> None:

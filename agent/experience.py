@@ -175,7 +175,7 @@ class ProcessExperience:
         self._process.join(_GOODBYE_SECONDS)
         code = self._process.exitcode or 0
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        hint = " (often out of memory: lower collect.actors or replay.max_steps)" if code == -signal.SIGKILL else ""
+        hint = " (often out of memory: lower collect.actors or replay.max_bytes)" if code == -signal.SIGKILL else ""
         return f"the collector process {how}{hint}; resume the run to go on from its last checkpoint"
 
 

@@ -1,17 +1,16 @@
-"""The trajectories the learner learns from, in memory, and batches of windows cut from them.
+"""Batches of windows cut from the trajectories the learner learns from.
 
 Whole trajectories are relabelled before windows are cut. Does not know where trajectories come from (a
-collector or the run's shards), nor tensors.
+collector or the run's shards) nor where they are, nor tensors.
 """
 
-from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from agent.config import RelabelMode
+from agent.config import DrawMode, RelabelMode
 from agent.relabel import GoalStatistics, Hindsight, Relabelled, hindsight
-from store.trajectory import Trajectory
+from agent.shelf import Shelf
 
 
 @dataclass(frozen=True)
@@ -38,52 +37,50 @@ class SequenceArrays:
 
 
 class Replay:
-    """Holds the newest trajectories, at most `max_steps` transitions of them (but always the newest one)."""
+    """Draws windows from the trajectories on a shelf."""
 
     def __init__(
-        self, max_steps: int, context: int, max_instruction: int, no_goal: int, reward_share: float = 0.0
+        self,
+        shelf: Shelf,
+        context: int,
+        max_instruction: int,
+        no_goal: int,
+        reward_share: float = 0.0,
+        by: DrawMode = "trajectory",
     ) -> None:
         """`context`: L, transitions of a window. `max_instruction`: length of the longest instruction.
 
-        `no_goal` fills the slots behind an instruction. `reward_share`: see `sample`.
+        `no_goal` fills the slots behind an instruction. `reward_share` and `by`: see `sample`.
         """
-        self.max_steps = max_steps
+        self.shelf = shelf
         self.context = context
         self.max_instruction = max_instruction
         self.no_goal = no_goal
         self.reward_share = reward_share
-        self.num_steps = 0
-        self.num_bytes = 0
-        self._sources: deque[Hindsight] = deque()
-
-    @property
-    def num_trajectories(self) -> int:
-        return len(self._sources)
-
-    def add(self, trajectory: Trajectory) -> None:
-        """Append the newest trajectory, without its diagnostics, and drop the oldest ones there is no room for."""
-        assert trajectory.length > 0, "a trajectory has at least one transition"
-        assert len(trajectory.instruction) <= self.max_instruction
-        self._sources.append(Hindsight(replace(trajectory, diagnostics={})))
-        self._count(self._sources[-1], sign=1)
-        while self.num_steps > self.max_steps and self.num_trajectories > 1:
-            self._count(self._sources.popleft(), sign=-1)
+        self.by: DrawMode = by
 
     def sample(
         self, batch_size: int, rng: np.random.Generator, relabel: RelabelMode, statistics: GoalStatistics
     ) -> SequenceArrays:
-        """Windows at uniformly drawn starts of uniformly drawn trajectories, each relabelled as a whole.
+        """Windows at uniformly drawn starts of drawn trajectories, each relabelled as a whole.
 
-        `reward_share` of them are drawn among those only that hold a step with a reward, where the trajectory has one.
+        All trajectories are equally likely; or `by` step all steps are, so that longer trajectories come more often.
+        `reward_share` of the windows are drawn among those only that hold a step with a reward, where the trajectory
+        has one.
         """
-        assert self._sources, "there is nothing to sample from"
+        assert len(self.shelf), "there is nothing to sample from"
         batch = self._empty_batch(batch_size)
-        for row, index in enumerate(rng.integers(self.num_trajectories, size=batch_size)):
-            source = self._sources[index]
-            labels = hindsight.relabel(source, relabel, statistics, rng)
-            start = self._draw_start(labels, rng)
-            self._write_window(batch, row, source.trajectory, labels, start)
+        for row, source in enumerate(self._draw(batch_size, rng)):
+            while not self._fill(batch, row, source, hindsight.relabel(source, relabel, statistics, rng), rng):
+                (source,) = self._draw(1, rng)
         return batch
+
+    def _draw(self, count: int, rng: np.random.Generator) -> list[Hindsight]:
+        if self.by == "trajectory":
+            places = rng.integers(len(self.shelf), size=count)
+        else:
+            places = np.searchsorted(self.shelf.ends, rng.integers(self.shelf.num_steps, size=count), side="right")
+        return [self.shelf[place] for place in places]
 
     def _draw_start(self, labels: Relabelled, rng: np.random.Generator) -> int:
         last = max(labels.length - self.context, 0)
@@ -92,12 +89,8 @@ class Replay:
             return int(rng.integers(max(step - self.context + 1, 0), min(step, last) + 1))
         return int(rng.integers(last + 1))
 
-    def _count(self, source: Hindsight, sign: int) -> None:
-        self.num_steps += sign * source.trajectory.length
-        self.num_bytes += sign * source.num_bytes
-
     def _empty_batch(self, batch_size: int) -> SequenceArrays:
-        newest = self._sources[-1].trajectory
+        newest = self.shelf[-1].trajectory
         tokens, steps = (batch_size, self.context + 1), (batch_size, self.context)
         action_shape, action_type = newest.actions.shape[1:], newest.actions.dtype
         return SequenceArrays(
@@ -119,16 +112,20 @@ class Replay:
             starts=np.zeros(batch_size, np.int32),
         )
 
-    def _write_window(
-        self, batch: SequenceArrays, row: int, trajectory: Trajectory, labels: Relabelled, start: int
-    ) -> None:
-        """Fill one row with the transitions of `trajectory` from `start` on, as `labels` sees them."""
+    def _fill(
+        self, batch: SequenceArrays, row: int, source: Hindsight, labels: Relabelled, rng: np.random.Generator
+    ) -> bool:
+        """Fill one row with a window of the trajectory as `labels` sees it; False when that is not there any more."""
+        trajectory, start = source.trajectory, self._draw_start(labels, rng)
         stop = min(start + self.context, labels.length)
+        observations = self.shelf.observations(source, start, stop + 1)
+        if observations is None:
+            return False
         steps, tokens = slice(start, stop), slice(start, stop + 1)
         num_steps, num_tokens = stop - start, stop - start + 1
 
-        for key, array in trajectory.observations.items():
-            batch.observations[key][row, :num_tokens] = array[tokens]
+        for key, array in observations.items():
+            batch.observations[key][row, :num_tokens] = array
         batch.goals[row, :num_tokens] = remaining_goals(
             labels.instruction, labels.progress[tokens], self.max_instruction, self.no_goal
         )
@@ -149,6 +146,7 @@ class Replay:
 
         batch.trajectories[row] = trajectory.info.number
         batch.starts[row] = start
+        return True
 
 
 def remaining_goals(instruction: np.ndarray, progress: np.ndarray, width: int, no_goal: int) -> np.ndarray:

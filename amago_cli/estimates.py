@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import gymnasium
 
     from agent.config import Config
+    from agent.env_check.finding import Finding
     from agent.envs.base import EnvSpec
 
 # Beside observation and action: reward, terminated, truncated, is_first, progress.
@@ -23,11 +24,30 @@ def describe_needs(config: Config) -> list[str]:
     import psutil
 
     spec = look_at(config)
-    needed, free = _replay_bytes(config, spec), psutil.virtual_memory().available
+    whole, free = _replay_bytes(config, spec), psutil.virtual_memory().available
+    needed = min(whole, config.replay.max_bytes)
     replay = f"replay: {size(needed)} of memory when full, {size(free)} free"
+    if whole > needed:
+        replay += f"; {size(whole - needed)} are read from disk"
     if needed > free:
-        replay += ": too little, lower replay.max_steps"
+        replay += ": too little, lower replay.max_bytes"
     return [f"networks: {_num_parameters(config, spec):,} parameters", replay]
+
+
+def describe_memory(config: Config, spec: EnvSpec) -> Finding:
+    """What one step takes, and a full replay."""
+    from agent.env_check.finding import Finding
+
+    steps, per_step = config.replay.max_steps, bytes_per_step(spec)
+    text = f"{size(per_step)} a step, {size(steps * per_step)} for a replay of {steps:,} steps"
+    if steps * per_step > config.replay.max_bytes:
+        text += f", of which {size(config.replay.max_bytes)} in memory"
+    return Finding("memory", True, text)
+
+
+def bytes_per_step(spec: EnvSpec) -> int:
+    """Bytes of one step in the replay, uncompressed."""
+    return space_bytes(spec.observation_space) + space_bytes(spec.action_space) + SCALAR_BYTES_PER_STEP
 
 
 def space_bytes(space: gymnasium.Space) -> int:
@@ -42,8 +62,7 @@ def space_bytes(space: gymnasium.Space) -> int:
 
 def _replay_bytes(config: Config, spec: EnvSpec) -> int:
     steps = min(config.replay.max_steps, config.run.steps or config.replay.max_steps)
-    per_step = space_bytes(spec.observation_space) + space_bytes(spec.action_space) + SCALAR_BYTES_PER_STEP
-    return steps * per_step
+    return steps * bytes_per_step(spec)
 
 
 def _num_parameters(config: Config, spec: EnvSpec) -> int:

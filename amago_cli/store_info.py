@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from amago_cli.checkpoint_care import POINTERS, pointed
+from amago_cli.options import elsewhere
 from amago_cli.output import count, size, table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def collect(paths: RunPaths) -> dict[str, Any]:
 
 def describe(facts: dict[str, Any]) -> str:
     """The page for people."""
-    metrics, splits = facts["metrics"], facts["splits"]
+    metrics, splits, where = facts["metrics"], facts["splits"], elsewhere(facts["path"].parent)
     rows = [_row(split, found) for split, found in splits.items()]
     problems = [problem for found in (*splits.values(), metrics) for problem in found["problems"]]
     checkpoints = [
@@ -52,6 +53,7 @@ def describe(facts: dict[str, Any]) -> str:
         *checkpoints,
         *([f"damaged files set aside: {size(facts['damaged_bytes'])}"] if facts["damaged_bytes"] else []),
         *problems,
+        f"(only indexes were read; to open every file fully: amago store verify {facts['name']}{where})",
     ]
     return "\n".join(lines)
 

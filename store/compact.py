@@ -24,7 +24,7 @@ from store.shard import encode_shard
 from store.shard_reader import read_spec, read_trajectories
 from store.trajectory import Trajectory
 
-MERGED_BYTES = 64 * 1024**2  # of arrays in memory: what has to be held at once, and a window's cost grows with it
+MERGED_BYTES = 64 * 1024**2  # of arrays in memory: what has to be held at once
 
 _Kind = tuple[Any, ...]
 

@@ -1,7 +1,7 @@
 """Every path of a run directory.
 
     runs/<name>/ config.json · status.json · run.lock · events.jsonl · trainer.log · orders/
-                 rollouts/{train,eval}/000001.h5 · metrics/0001.h5
+                 rollouts/{train,eval}/000001.h5 · rollouts/last_number.{train,eval} · metrics/0001.h5
                  checkpoints/<step>/ · checkpoints/{latest,best} · reports/
                  damaged/  what a repair took out of its place, under the same paths
 
@@ -74,6 +74,10 @@ class RunPaths:
 
     def shard(self, split: Split, number: int) -> Path:
         return self.rollouts(split) / f"{number:06d}{SHARD_SUFFIX}"
+
+    def last_number(self, split: Split) -> Path:
+        """The highest running number that any writer has given to a rollout that had none; often missing."""
+        return self.rollouts(split).with_name(f"last_number.{split}")
 
     @property
     def checkpoints(self) -> Path:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
@@ -19,15 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from store.atomic import TEMPORARY_SUFFIX, write_bytes
+from store.atomic import TEMPORARY_SUFFIX, read_plain, write_bytes, write_text
 from store.errors import StorageError, storage_guard
 from store.layout import RunPaths, Split, next_number, numbered_files
 from store.rollout_index import Index, join_indexes
 from store.shard import encode_shard
-from store.shard_reader import ShardIndex, read_index, read_spec, read_trajectories, read_window
+from store.shard_reader import ShardIndex, read_index, read_spec, read_trajectories
 from store.trajectory import Trajectory, validate
 
-_Stamp = tuple[int, int] | None  # time of change in nanoseconds and size; None when the file is gone
+_MAX_NUMBER_BYTES = 18  # digits: it fits 64 bits
+
+Stamp = tuple[int, int] | None  # time of change in nanoseconds and size; None when the file is gone
 
 
 class RolloutWriter:
@@ -65,6 +67,7 @@ class RolloutWriter:
     def append(self, trajectory: Trajectory) -> int:
         """Take a trajectory and return its number: its own, or the next free one when it has none (-1).
 
+        No other writer gives that one too, also while none of it is sealed: evaluations of a run may end together.
         Raises ValueError for a trajectory that breaks the contract, StorageError when a shard cannot be
         written; the trajectories then wait on.
         """
@@ -72,7 +75,7 @@ class RolloutWriter:
         assert trajectory.info.split == self._split, (trajectory.info.split, self._split)
         assert not self._waiting or _kinds(trajectory) == _kinds(self._waiting[0]), "one environment per run"
         if trajectory.info.number < 0:
-            trajectory = replace(trajectory, info=replace(trajectory.info, number=self._next_number))
+            trajectory = replace(trajectory, info=replace(trajectory.info, number=self._claim_number()))
         self._next_number = max(self._next_number, trajectory.info.number + 1)
         if not self._waiting:
             self._oldest = time.monotonic()
@@ -98,6 +101,13 @@ class RolloutWriter:
         """Publish what waits."""
         self.seal()
 
+    def _claim_number(self) -> int:
+        path = self._paths.last_number(self._split)
+        with storage_guard(path, self._paths.name), alone_in(self._paths.rollouts(self._split)):
+            number = max(self._next_number, _last_claim(path) + 1)
+            write_text(path, f"{number}", durable=False, run=self._paths.name)
+        return number
+
     def _is_due(self) -> bool:
         waited = time.monotonic() - self._oldest
         return waited >= self._max_seconds or self._waiting_bytes >= self._max_bytes
@@ -108,7 +118,7 @@ class RolloutReader:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._shards: dict[Path, tuple[_Stamp, ShardIndex | str]] = {}  # what was found, or what is wrong
+        self._shards: dict[Path, tuple[Stamp, ShardIndex | str]] = {}  # what was found, or what is wrong
         self._index: Index | None = None
 
     @property
@@ -133,13 +143,18 @@ class RolloutReader:
         return self._index
 
     def load(self, i: int) -> Trajectory:
-        """Trajectory `i` of the last index(). Raises StorageError naming the shard when it is damaged."""
-        return self._read(i, lambda path, row: read_trajectories(path, [row])[0])
+        """Trajectory `i` of the last index(), where it was or where it has been moved since.
 
-    def window(self, i: int, start: int, stop: int) -> Trajectory:
-        """Steps [start, stop) of trajectory `i` as a trajectory; its info and instruction stay whole."""
-        assert 0 <= start < stop <= self._current().length[i], (start, stop)
-        return self._read(i, lambda path, row: read_window(path, row, start, stop))
+        Raises StorageError naming the shard when it is damaged.
+        """
+        place = self._place(i)
+        try:
+            return self._read(i, *place)
+        except StorageError:
+            moved = self._look_again(i)
+            if moved in (None, place):
+                raise
+            return self._read(i, *moved)
 
     def spec(self, i: int) -> dict[str, Any]:
         """The description of the environment that trajectory `i` was stored with."""
@@ -158,26 +173,16 @@ class RolloutReader:
     def _read_shard(self, path: Path, positions: list[int]) -> list[Trajectory]:
         """These trajectories, which were in the shard `path` at the last index()."""
         index = self._current()
-        if _stamp(path) == self._shards[path][0]:
+        if stamp(path) == self._shards[path][0]:
             return read_trajectories(path, [int(index.row[i]) for i in positions])
         return [self.load(i) for i in positions]
 
-    def _read(self, i: int, read: Callable[[Path, int], Trajectory]) -> Trajectory:
-        """Read trajectory `i` where it was, or where it has been moved since."""
-        place = self._place(i)
-        try:
-            return self._expect(i, read(*place))
-        except StorageError:
-            moved = self._look_again(i)
-            if moved in (None, place):
-                raise
-            return self._expect(i, read(*moved))
-
-    def _expect(self, i: int, found: Trajectory) -> Trajectory:
-        """`found` if it is trajectory `i`. Raises StorageError if the shard has been replaced."""
+    def _read(self, i: int, path: Path, row: int) -> Trajectory:
+        """Trajectory `i` if it is there. Raises StorageError if the shard has been replaced."""
+        (found,) = read_trajectories(path, [row])
         index = self._current()
         if (found.info.number, found.info.seed) != (index.number[i], index.seed[i]):
-            raise StorageError(f"{self._place(i)[0]} has changed; read the index again")
+            raise StorageError(f"{path} has changed; read the index again")
         return found
 
     def _look_again(self, i: int) -> tuple[Path, int] | None:
@@ -190,15 +195,14 @@ class RolloutReader:
     def _listed(self) -> list[Path]:
         return [path for _, path in numbered_files(self.directory)]
 
-    def _look_at(self, path: Path) -> tuple[_Stamp, ShardIndex | str]:
-        stamp = _stamp(path)
-        known = self._shards.get(path)
-        if known and known[0] == stamp:
+    def _look_at(self, path: Path) -> tuple[Stamp, ShardIndex | str]:
+        found, known = stamp(path), self._shards.get(path)
+        if known and known[0] == found:
             return known
         try:
-            return stamp, read_index(path)
+            return found, read_index(path)
         except StorageError as error:
-            return stamp, str(error)
+            return found, str(error)
 
     def _current(self) -> Index:
         return self._index if self._index is not None else self.index()
@@ -219,7 +223,7 @@ def alone_in(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _stamp(path: Path) -> _Stamp:
+def stamp(path: Path) -> Stamp:
     """What changes when a file is replaced; shards are immutable, but somebody may repair one."""
     try:
         status = path.lstat()
@@ -232,6 +236,13 @@ def _kinds(trajectory: Trajectory) -> dict[str, tuple[np.dtype, tuple[int, ...]]
     """Type and shape of a row of every array that differs between environments."""
     arrays = {**trajectory.observations, "actions": trajectory.actions}
     return {name: (array.dtype, array.shape[1:]) for name, array in arrays.items()}
+
+
+def _last_claim(path: Path) -> int:
+    """The number in a file, 0 without one."""
+    with suppress(StorageError, ValueError):
+        return int(read_plain(path, _MAX_NUMBER_BYTES))
+    return 0
 
 
 def _last_trajectory_number(directory: Path) -> int:

@@ -1,7 +1,7 @@
 """Reading one rollout shard, which may be damaged or come from a stranger.
 
 Every part is checked against the index before a step is read from it; whatever is wrong becomes a
-StorageError that names the file. It knows one shard at a time, and keeps none open.
+StorageError that names the file. It knows one shard at a time; which ones stay open is not decided here.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
-from store.hdf5 import check_attribute, get_attribute, get_group, get_rows, get_table, get_text, reading
+from store.hdf5 import check_attribute, get_attribute, get_group, get_rows, get_table, get_text, read_rows, reading
 from store.layout import SPLITS
 from store.schema import check_schema
 from store.shard import KIND, STATE_FIELDS, STEP_FIELDS, index_dtype, upgraded
@@ -28,19 +29,6 @@ class ShardIndex:
 
     records: np.ndarray  # (N,) INDEX_DTYPE
     instruction: np.ndarray  # (sum n,) int16
-
-
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """An open shard whose parts fit together."""
-
-    index: ShardIndex
-    split: str
-    observations: dict[str, h5py.Dataset]  # name -> (sum T+1, ...)
-    states: dict[str, h5py.Dataset]  # field -> (sum T+1,)
-    steps: dict[str, h5py.Dataset]  # field -> (sum T, ...)
-    diagnostics: dict[str, h5py.Dataset]  # name -> (sum T of the diagnosed, ...)
-    events: h5py.Dataset  # (sum E, 2)
 
 
 def read_index(path: Path) -> ShardIndex:
@@ -59,34 +47,106 @@ def read_spec(path: Path) -> dict[str, Any]:
 
 
 def read_trajectories(path: Path, rows: Sequence[int]) -> list[Trajectory]:
-    """The trajectories in these rows of a shard's index. Raises StorageError."""
+    """The trajectories in these rows of a shard's index. Raises StorageError, also when a part of it is unsound."""
     with reading(path) as file:
-        parts = _check_parts(file)
-        lengths = parts.index.records["length"]
-        return [_read_trajectory(parts, row, 0, int(lengths[row])) for row in rows]
+        shard = OpenShard(file)
+        shard.check()
+        return [shard.window(row, 0, int(shard.index.records["length"][row])) for row in rows]
 
 
-def read_window(path: Path, row: int, start: int, stop: int) -> Trajectory:
-    """Steps [start, stop) of one trajectory, with the observations around them and the events among them."""
-    with reading(path) as file:
-        return _read_trajectory(_check_parts(file), row, start, stop)
+class OpenShard:
+    """A shard that its user has opened. Each part is checked against the index when it is first read from.
 
+    What is wrong comes as HDF5 or numpy says it: see `store.hdf5.damage_guard`.
+    """
 
-def _check_parts(file: h5py.File) -> _Parts:
-    check_attribute(file, "split", *SPLITS)
-    index = _read_index(file)
-    num_steps = int(index.records["length"].sum())
-    num_states = num_steps + len(index.records)
-    num_diagnosed = int(_diagnosed_lengths(index.records).sum())
-    return _Parts(
-        index=index,
-        split=str(get_attribute(file, "split")),
-        observations=_get_members(file, "observations", num_states),
-        states={name: get_rows(file, name, num_states) for name in STATE_FIELDS},
-        steps={name: get_rows(file, name, num_steps) for name in STEP_FIELDS},
-        diagnostics=_get_members(file, "diagnostics", num_diagnosed) if num_diagnosed else {},
-        events=get_rows(file, "events", int(index.records["num_events"].sum())),
-    )
+    def __init__(self, file: h5py.File, lengths: np.ndarray | None = None) -> None:
+        """`lengths` (N,) of the trajectories, if the index has been read before: half of what opening costs."""
+        self._file = file
+        self._lengths = self.index.records["length"] if lengths is None else lengths
+        self._num_steps = int(self._lengths.sum())
+        self._num_states = self._num_steps + len(self._lengths)
+
+    def check(self) -> None:
+        """Open all parts."""
+        _ = self._split, self._observations, self._states, self._steps, self._diagnostics, self._events
+
+    def window(self, row: int, start: int, stop: int) -> Trajectory:
+        """Steps [start, stop) of one trajectory, with the observations around them and the events among them."""
+        self._require_states(row, start, stop + 1)
+        records = self.index.records
+        first = _begin(self._lengths, row) + start
+        steps, states = (first, first + stop - start), (first + row, first + row + stop - start + 1)
+        events = self._events[_span(records["num_events"], row)]
+        trajectory = Trajectory(
+            observations={name: read_rows(data, *states) for name, data in self._observations.items()},
+            **{name: read_rows(data, *states) for name, data in self._states.items()},
+            **{name: read_rows(data, *steps) for name, data in self._steps.items()},
+            instruction=self.index.instruction[_span(records["num_subgoals"], row)],
+            events=_events_within(events, start, stop),
+            info=info_of(records[row], self._split),
+            diagnostics=self._read_diagnostics(row, start, stop),
+        )
+        validate(trajectory)
+        return trajectory
+
+    def observations(self, row: int, start: int, stop: int) -> dict[str, np.ndarray]:
+        """Observations [start, stop) of one trajectory, of which there is one more than steps."""
+        self._require_states(row, start, stop)
+        first = _begin(self._lengths, row) + row + start
+        return {name: read_rows(data, first, first + stop - start) for name, data in self._observations.items()}
+
+    def _require_states(self, row: int, start: int, stop: int) -> None:
+        length = int(self._lengths[row])
+        if not 0 <= start < stop <= length + 1:
+            raise ValueError(f"states [{start}, {stop}) are wanted of a rollout of {length} steps")
+
+    def _read_diagnostics(self, row: int, start: int, stop: int) -> dict[str, np.ndarray]:
+        if not self.index.records["diagnosed"][row]:
+            return {}
+        first = _begin(self._diagnosed_lengths, row) + start
+        return {name: data[first : first + stop - start] for name, data in self._diagnostics.items()}
+
+    @cached_property
+    def index(self) -> ShardIndex:
+        """What the shard says about its trajectories."""
+        return _read_index(self._file)
+
+    @cached_property
+    def _split(self) -> str:
+        check_attribute(self._file, "split", *SPLITS)
+        return str(get_attribute(self._file, "split"))
+
+    @cached_property
+    def _observations(self) -> dict[str, h5py.Dataset]:
+        """Name -> (sum T+1, ...)."""
+        return _get_members(self._file, "observations", self._num_states)
+
+    @cached_property
+    def _states(self) -> dict[str, h5py.Dataset]:
+        """Field -> (sum T+1,)."""
+        return {name: get_rows(self._file, name, self._num_states) for name in STATE_FIELDS}
+
+    @cached_property
+    def _steps(self) -> dict[str, h5py.Dataset]:
+        """Field -> (sum T, ...)."""
+        return {name: get_rows(self._file, name, self._num_steps) for name in STEP_FIELDS}
+
+    @cached_property
+    def _diagnostics(self) -> dict[str, h5py.Dataset]:
+        """Name -> (sum T of the diagnosed, ...)."""
+        rows = int(self._diagnosed_lengths.sum())
+        return _get_members(self._file, "diagnostics", rows) if rows else {}
+
+    @cached_property
+    def _events(self) -> h5py.Dataset:
+        """(sum E, 2)."""
+        return get_rows(self._file, "events", int(self.index.records["num_events"].sum()))
+
+    @property
+    def _diagnosed_lengths(self) -> np.ndarray:
+        """(N,) rows that each trajectory has in the diagnostics."""
+        return self._lengths * self.index.records["diagnosed"]
 
 
 def _get_members(file: h5py.File, name: str, rows: int) -> dict[str, h5py.Dataset]:
@@ -103,38 +163,6 @@ def _read_index(file: h5py.File) -> ShardIndex:
             raise ValueError(f"index has an impossible {name}")
     instruction = get_rows(file, "instruction", int(records["num_subgoals"].sum()))[()]
     return ShardIndex(records, instruction)
-
-
-def _read_trajectory(parts: _Parts, row: int, start: int, stop: int) -> Trajectory:
-    records = parts.index.records
-    first_step = _begin(records, "length", row) + start
-    first_state = first_step + row
-    states = slice(first_state, first_state + stop - start + 1)
-    steps = slice(first_step, first_step + stop - start)
-    trajectory = Trajectory(
-        observations={name: data[states] for name, data in parts.observations.items()},
-        **{name: data[states] for name, data in parts.states.items()},
-        **{name: data[steps] for name, data in parts.steps.items()},
-        instruction=parts.index.instruction[_span(records, "num_subgoals", row)],
-        events=_events_within(parts.events[_span(records, "num_events", row)], start, stop),
-        info=info_of(records[row], parts.split),
-        diagnostics=_read_diagnostics(parts, row, start, stop),
-    )
-    validate(trajectory)
-    return trajectory
-
-
-def _read_diagnostics(parts: _Parts, row: int, start: int, stop: int) -> dict[str, np.ndarray]:
-    records = parts.index.records
-    if not records["diagnosed"][row]:
-        return {}
-    first = int(_diagnosed_lengths(records)[:row].sum()) + start
-    return {name: data[first : first + stop - start] for name, data in parts.diagnostics.items()}
-
-
-def _diagnosed_lengths(records: np.ndarray) -> np.ndarray:
-    """(N,) rows that each trajectory has in the diagnostics."""
-    return records["length"] * records["diagnosed"]
 
 
 def _events_within(events: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -160,11 +188,11 @@ def info_of(record: np.void, split: str) -> TrajectoryInfo:
     )
 
 
-def _begin(records: np.ndarray, field: str, row: int) -> int:
-    """Where trajectory `row` begins in the arrays whose lengths `field` gives."""
-    return int(records[field][:row].sum())
+def _begin(lengths: np.ndarray, row: int) -> int:
+    """Where trajectory `row` begins in arrays in which the trajectories have these lengths (N,)."""
+    return int(lengths[:row].sum())
 
 
-def _span(records: np.ndarray, field: str, row: int) -> slice:
-    begin = _begin(records, field, row)
-    return slice(begin, begin + int(records[field][row]))
+def _span(lengths: np.ndarray, row: int) -> slice:
+    begin = _begin(lengths, row)
+    return slice(begin, begin + int(lengths[row]))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from agent.config import Config, ConfigError, environment_names, from_mapping, keys, override, suggestion
+from agent.env_config import ProcgenConfig
 from agent.presets import PRESETS, preset
 from store.errors import AmagoError
 
@@ -69,6 +70,9 @@ def test_nothing_is_mutable():
         ({"exploration.start": [0.5]}, "exploration.start"),
         ({"model.d_model": 30}, r"d_model \(30\) must be an even multiple of num_heads \(4\)"),
         ({"model.d_model": 12}, "even multiple"),
+        ({"model.image_channels": [8, 6]}, "model.image_channels.1: Input should be a multiple of 4, got 6"),
+        ({"model.image_channels": []}, "model.image_channels"),
+        ({"model.image_network": "nature", "model.image_channels": [8, 8]}, "'nature' has 3 stages"),
         ({"loss.value_min": 60.0}, r"value_min \(60.0\) must be below value_max \(60.0\)"),
         ({"loss.target_subset": 5}, "loss.target_subset cannot exceed model.num_critics"),
         ({"run.steps": 0}, "run.steps"),
@@ -101,7 +105,33 @@ def test_a_toml_file_is_a_mapping():
     assert (config.loss.actor, config.loss.discounts, config.run.minutes) == ("dep", (0.9, 0.99), 1.5)
 
 
+@pytest.mark.parametrize(
+    ("given", "games"),
+    [("A, B,", ("A", "B")), (["A", "B"], ("A", "B")), ("A", ("A",)), ("all", ()), ("", ())],
+)
+def test_games_come_as_a_list_or_with_commas(given, games):
+    assert override(Config(), {"env.name": "popgym", "env.games": given}).env.games == games
+
+
 def test_suggestions():
     assert suggestion("run.sede") == " (did you mean 'run.seed'?)"
     assert suggestion("xyz.qqq") == ""
     assert suggestion("optimizer.lr") == suggestion("lr") == " (did you mean 'optimizer.learning_rate'?)"
+
+
+@pytest.mark.parametrize("given", ["coinrun=100, climber=.1", ["coinrun=100", "climber=0.1"]])
+def test_scales_of_rewards_come_as_a_list_or_with_commas(given):
+    config = override(Config(), {"env.name": "procgen", "env.reward_scales": given})
+    assert isinstance(config.env, ProcgenConfig) and config.env.scales == {"coinrun": 100.0, "climber": 0.1}
+    assert from_mapping(json.loads(json.dumps(config.model_dump(mode="json")))) == config
+
+
+@pytest.mark.parametrize("given", ["coinrun", "coinrun=much", "coinrun=0", "coinrun=inf", "coinrun=1,maze=nan"])
+def test_a_scale_that_is_no_positive_number_is_refused(given):
+    with pytest.raises(ConfigError, match=r"env.reward_scales: '.*' does not say game=number, such as coinrun=100"):
+        override(Config(), {"env.name": "procgen", "env.reward_scales": given})
+
+
+def test_a_mode_that_procgen_does_not_have_is_refused():
+    with pytest.raises(ConfigError, match=r"env.mode: Input should be 'easy', 'hard' or 'memory', got 'extreme'"):
+        override(Config(), {"env.name": "procgen", "env.mode": "extreme"})

@@ -20,6 +20,7 @@ from agent.presets import preset
 from agent.progress import Event, ignore
 from agent.relabel import GoalStatistics
 from agent.replay import Replay
+from agent.shelf import Shelf
 from agent.train import Outcome, train
 from store.errors import AmagoError, StorageError
 from store.layout import RunPaths, numbered_files
@@ -110,9 +111,10 @@ def go(paths: RunPaths, config: Config, *, resume: bool = False, notify=ignore) 
 def accuracy(paths: RunPaths, step: int) -> float:
     """How often the most likely action of a checkpoint is what the sign says, in rollouts it has not seen."""
     model, _ = load_model(paths.checkpoint(step), SPEC)
-    replay = Replay(10_000, LENGTH, 0, 0)
+    shelf = Shelf(10_000, 10**9)
     for seed in range(1000, 1010):
-        replay.add(scripted(seed))
+        shelf.add(scripted(seed))
+    replay = Replay(shelf, LENGTH, 0, 0)
     batch = as_batch(replay.sample(20, np.random.default_rng(0), "none", GoalStatistics(0)))
     with torch.no_grad():
         states = model.representation(batch.inputs)

@@ -1,17 +1,18 @@
-"""Windows cut from replay against naive loops, eviction and the distributions of what is drawn."""
+"""Windows cut from replay against naive loops, and the distributions of what is drawn."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from agent.config import RelabelMode
+from agent.config import DrawMode, RelabelMode
 from agent.goals.vocabulary import NO_GOAL, NUM_GOALS
 from agent.relabel import GoalStatistics
 from agent.replay import Replay, SequenceArrays
+from agent.shelf import Shelf
 from store.trajectory import Trajectory, TrajectoryInfo, validate
 
 MAX_INSTRUCTION = 5
@@ -45,12 +46,12 @@ def make_trajectory(number: int, length: int, num_goals: int = 2, action_size: i
 
 
 def make_replay(
-    *trajectories: Trajectory, context: int = 8, max_steps: int = 10_000, reward_share: float = 0.0
+    *trajectories: Trajectory, context: int = 8, reward_share: float = 0.0, by: DrawMode = "trajectory"
 ) -> Replay:
-    replay = Replay(max_steps, context, MAX_INSTRUCTION, NO_GOAL, reward_share)
+    shelf = Shelf(max_steps=10_000, max_bytes=10**9)
     for trajectory in trajectories:
-        replay.add(trajectory)
-    return replay
+        shelf.add(trajectory)
+    return Replay(shelf, context, MAX_INSTRUCTION, NO_GOAL, reward_share, by)
 
 
 def observed(*trajectories: Trajectory) -> GoalStatistics:
@@ -64,6 +65,7 @@ def sample(replay: Replay, batch_size: int = 4, seed: int = 0, mode: RelabelMode
     return replay.sample(batch_size, np.random.default_rng(seed), mode, GoalStatistics(NUM_GOALS))
 
 
+@settings(deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 30), min_size=1, max_size=4),
     context=st.integers(1, 12),
@@ -106,6 +108,7 @@ def assert_row_is_window(batch: SequenceArrays, b: int, trajectory: Trajectory, 
             assert batch.truncated[b, i] == (is_transition and trajectory.truncated[t])
 
 
+@settings(deadline=None)
 @given(reward_at=st.integers(0, 29), context=st.integers(1, 12), length=st.integers(30, 40))
 def test_windows_around_a_reward_hold_it_wherever_it_fits(reward_at, context, length):
     trajectory = make_trajectory(0, length)
@@ -144,6 +147,7 @@ def test_a_window_by_hand():
     assert batch.time[0].tolist() == [0, 1, 2, 3, 4, 0, 0]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(1, 10), st.sampled_from(["some", "all", "all_or_nothing"]))
 def test_relabelled_windows_are_consistent(length, context, mode):
     """The active goal moves on exactly after a reward, and previous rewards are the relabelled ones."""
@@ -173,23 +177,19 @@ def test_relabelling_cuts_before_windows_are_drawn():
     assert batch.valid.all()
 
 
-def test_the_oldest_trajectories_leave_first():
-    trajectories = [make_trajectory(i, 10) for i in range(5)]
-    replay = make_replay(*trajectories, max_steps=35)
-    assert (replay.num_trajectories, replay.num_steps) == (3, 30)
-    assert replay.num_bytes == make_replay(*trajectories[2:]).num_bytes
-    assert replay.num_bytes > sum(trajectory.num_bytes for trajectory in trajectories[2:])
-    assert set(sample(replay, 100).trajectories) == {2, 3, 4}
-
-
-def test_the_newest_trajectory_stays_however_long_it_is():
-    replay = make_replay(make_trajectory(0, 10), make_trajectory(1, 50), max_steps=20)
-    assert (replay.num_trajectories, replay.num_steps) == (1, 50)
-
-
 def test_trajectories_are_drawn_uniformly_whatever_their_length():
     batch = sample(make_replay(*(make_trajectory(i, 1 + 20 * i) for i in range(5))), batch_size=2000)
     assert chisquare(np.bincount(batch.trajectories, minlength=5)).pvalue > 0.01
+
+
+def test_by_step_a_trajectory_of_three_times_the_length_comes_three_times_as_often():
+    """Lengths 20, 60 and 120 of 200 steps: shares 0.1, 0.3 and 0.6; starts are even within each."""
+    replay = make_replay(*(make_trajectory(i, length) for i, length in enumerate((20, 60, 120))), by="step")
+    batch = sample(replay, batch_size=3000)
+    assert chisquare(np.bincount(batch.trajectories), [300, 900, 1800]).pvalue > 0.01
+    assert chisquare(np.bincount(batch.starts[batch.trajectories == 0], minlength=13)).pvalue > 0.01
+    replay.shelf.add(make_trajectory(3, 800))
+    assert np.bincount(sample(replay, batch_size=3000).trajectories)[3] == pytest.approx(2400, abs=100)
 
 
 def test_starts_are_drawn_uniformly_up_to_the_last_full_window():
@@ -213,8 +213,9 @@ def test_the_generator_decides_everything():
 
 def test_free_play_has_no_goals():
     trajectory = make_trajectory(0, 20, num_goals=0)
-    replay = Replay(max_steps=100, context=4, max_instruction=0, no_goal=0)
-    replay.add(trajectory)
+    shelf = Shelf(max_steps=100, max_bytes=10**9)
+    shelf.add(trajectory)
+    replay = Replay(shelf, context=4, max_instruction=0, no_goal=0)
     assert sample(replay, batch_size=3, mode="all").goals.shape == (3, 5, 0)
 
 
@@ -224,7 +225,8 @@ def test_an_empty_replay_cannot_be_sampled():
 
 
 def test_other_vocabularies_have_another_number_for_no_goal():
-    replay = Replay(max_steps=100, context=4, max_instruction=3, no_goal=25)
-    replay.add(make_trajectory(0, 20, num_goals=2))
+    shelf = Shelf(max_steps=100, max_bytes=10**9)
+    shelf.add(make_trajectory(0, 20, num_goals=2))
+    replay = Replay(shelf, context=4, max_instruction=3, no_goal=25)
     goals = sample(replay, batch_size=3).goals
     assert goals.shape == (3, 5, 3) and (goals == [0, 1, 25]).all()

@@ -24,6 +24,7 @@ from store.errors import AmagoError, CheckpointError, DivergedError
 from store.layout import RunPaths
 from store.rollouts import RolloutReader
 from store.status import read_status
+from store.windows import WindowReader
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +104,20 @@ def assert_stopping_is_not_seen(tmp_path: Path, **changes) -> None:
 def test_stopping_and_going_on_is_not_stopping(tmp_path, crossing):
     actor, critic = crossing
     assert_stopping_is_not_seen(tmp_path, loss__actor=actor, loss__critic=critic)
+
+
+def test_rollouts_replayed_from_disk_teach_the_same(tmp_path, monkeypatch):
+    """A run that stops finds its rollouts sealed, and replays them from disk; one that does not has them in memory."""
+    from_disk = []
+    read = WindowReader.observations
+
+    def counted(self, number, start, stop):
+        from_disk.append(number)
+        return read(self, number, start, stop)
+
+    monkeypatch.setattr(WindowReader, "observations", counted)
+    assert_stopping_is_not_seen(tmp_path, replay__max_bytes=15_000, replay__by="step")
+    assert len(set(from_disk)) > 5
 
 
 SLIDES: dict[str, dict] = {
@@ -221,6 +236,14 @@ class TestResume:
         outcome = run.go(walk_config(200), resume=True)
         assert outcome.step >= 200
         assert any("has no checkpoint yet" in text for text in run.warnings)
+
+    def test_rollouts_of_a_beginning_without_a_checkpoint_keep_their_numbers(self, run):
+        """As after a kill before the first checkpoint: a number must say which rollout is meant."""
+        run.go(walk_config(60))
+        left = len(run.trajectories)
+        shutil.rmtree(run.paths.checkpoints)
+        run.go(walk_config(60), resume=True)
+        assert [t.info.number for t in run.trajectories] == list(range(1, 2 * left + 1))
 
     def test_with_the_rollouts_deleted_there_is_no_burst_of_updates(self, run, monkeypatch):
         before = run.go(walk_config(300))

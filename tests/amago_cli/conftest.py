@@ -14,7 +14,7 @@ import pytest
 from gymnasium import spaces
 
 from agent.config import Config, override
-from agent.envs.base import EnvSpec
+from agent.envs.base import EnvSpec, Game
 from agent.progress import EvalProgress, Event, Progress, Tally
 from store.runs import create_run
 from store.trajectory import Trajectory, TrajectoryInfo
@@ -136,6 +136,11 @@ class FakeEvaluation:
         self.during()
         episodes = range(self.finished_at_stop if stop.is_set() else how["episodes"])
         completed = self.completes(checkpoint)
+        if how["games"]:
+            played = [
+                (game, trial(self.attempt_returns(completed), 2 * n + 1)) for game in how["games"] for n in episodes
+            ]
+            return [replace(each, info=replace(each.info, game=game)) for game, each in played]
         if instructions is None:
             return [trial(self.attempt_returns(completed), 2 * n + 1) for n in episodes]
         return [episode(ids, len(ids) * completed, 2 * n + 1) for ids in instructions for n in episodes]
@@ -211,6 +216,14 @@ def pendulum(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The one checkpoint of a run "a" of an environment without instructions that knows no success."""
     spec = replace(SPEC, name="gym:Pendulum-v1", max_instruction=0, vocabulary="")
     return make_checkpoint(monkeypatch, tmp_path, {"env.name": "gym", "env.id": "Pendulum-v1"}, spec)
+
+
+@pytest.fixture
+def several_games(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The one checkpoint of a run "a" of an environment of three games, one of them held out."""
+    games = (Game("coins", low=0.0, high=2.0), Game("gold", low=0.0, high=2.0), Game("silver", held_out=True))
+    spec = replace(SPEC, name="gym:Games-v0", max_instruction=0, vocabulary="", games=games)
+    return make_checkpoint(monkeypatch, tmp_path, {"env.name": "gym", "env.id": "Games-v0"}, spec)
 
 
 def make_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changes: dict[str, Any], spec: EnvSpec) -> Path:

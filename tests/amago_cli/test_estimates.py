@@ -30,5 +30,11 @@ def test_the_budget_bounds_the_replay() -> None:
 
 
 def test_too_large_a_replay_is_said() -> None:
-    _, replay = describe_needs(override(Config(), {"replay.max_steps": 10**12}))
-    assert replay.endswith("too little, lower replay.max_steps")
+    _, replay = describe_needs(override(Config(), {"replay.max_steps": 10**12, "replay.max_bytes": 10**13}))
+    assert replay.endswith("too little, lower replay.max_bytes")
+
+
+def test_what_memory_does_not_hold_is_read_from_disk() -> None:
+    changes = {"env.observation": "pixels", "run.steps": 1000, "replay.max_bytes": 2_300_000}
+    _, replay = describe_needs(override(Config(), changes))
+    assert replay.startswith("replay: 2.3 MB of memory when full, ") and replay.endswith("; 10.0 MB are read from disk")

@@ -69,6 +69,7 @@ def test_info(amago: Amago, run: RunPaths) -> None:
     page = amago("store", "info", "a").out
     [train] = [line.split() for line in page.splitlines() if line.startswith("train")]
     assert train[1:4] == ["6", "6", "36"] and "metrics: 2 rows of 2 keys in 1 file" in page
+    assert "only indexes were read; to open every file fully: amago store verify a" in page.splitlines()[-1]
     facts = json.loads(amago("store", "info", "a", "--json").out)
     assert facts["splits"]["train"]["steps"] == 36 and facts["splits"]["eval"]["last_number"] == 2
     sizes = [path.stat().st_size for path in run.rollouts("train").iterdir()]

@@ -97,7 +97,6 @@ def test_a_reader_finds_what_has_moved_since_its_index(paths, make, same):
     for i, moved in enumerate(iterating, 1):
         same(moved, before[i])
     same(reader.load(3), before[3])
-    assert np.array_equal(reader.window(2, 1, 4).rewards, before[2].rewards[1:4])
     with pytest.raises(ValueError, match="has changed; read the index again"):
         reader.load(0)
 

@@ -188,9 +188,8 @@ def test_loading_names_the_damaged_shard(shards):
     reader = RolloutReader(shards[0].parent)
     assert len(reader.index()) == 3
     change(shards[1], set_soft_link)
-    for read in (reader.load, lambda i: reader.window(i, 0, 1)):
-        with pytest.raises(StorageError, match=r"000002\.h5 is damaged"):
-            read(1)
+    with pytest.raises(StorageError, match=r"000002\.h5 is damaged"):
+        reader.load(1)
     shards[1].unlink()
     with pytest.raises(StorageError, match=r"000002\.h5 does not exist any more"):
         reader.load(1)

@@ -60,7 +60,7 @@ def repair(paths):
 def kill_campaign(run, start, kills, seed):
     """Each writer goes on where the one before was killed, at a random moment after its first line."""
     rng = np.random.default_rng(seed)
-    number, step = 0, 0
+    numbers, step = set(), 0
     for _ in range(kills):
         process = start(WRITE, run.root, step)
         lines = [process.stdout.readline()]
@@ -69,17 +69,19 @@ def kill_campaign(run, start, kills, seed):
         output, errors = process.communicate()
         assert errors == ""
         lines += [line for line in output.splitlines(keepends=True) if line.endswith("\n")]
-        number, step = map(int, lines[-1].split())
-        check_nothing_lost(run, number, step)
+        numbers |= {int(line.split()[0]) for line in lines}
+        step = int(lines[-1].split()[1])
+        check_nothing_lost(run, numbers, step)
     repair(run)
     assert problems(run) == [] and not list(run.root.rglob("*.tmp"))
-    check_nothing_lost(run, number, step)
+    check_nothing_lost(run, numbers, step)
 
 
-def check_nothing_lost(run, number, step):
+def check_nothing_lost(run, numbers, step):
+    """All rollouts that were said to be stored are, each once; a number that a killed writer took may be missing."""
     reader = RolloutReader(run.rollouts("train"))
     found = [trajectory.info.number for trajectory in reader]
-    assert reader.problems == [] and found == list(range(1, len(found) + 1)) and len(found) >= number
+    assert reader.problems == [] and found == sorted(set(found)) and numbers.issubset(found)
     assert read_metrics(run)["loss"].step[-1] >= step
     assert [problem for problem in problems(run) if "events.jsonl" not in problem] == []  # a torn last line may be
 

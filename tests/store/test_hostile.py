@@ -12,7 +12,7 @@ import pytest
 from store import hdf5
 from store.atomic import read_json, write_bytes, write_json
 from store.errors import StorageError
-from store.hdf5 import encode_file, get_dataset, get_group, get_rows, get_table, get_text, reading
+from store.hdf5 import encode_file, get_dataset, get_group, get_rows, get_table, get_text, read_rows, reading
 from store.layout import RunPaths
 from store.lock import RunLock
 from store.rollouts import RolloutReader, RolloutWriter
@@ -115,6 +115,30 @@ def test_rows_are_plain_numbers_of_the_right_count(build, value):
         reading(build(lambda file: file.__setitem__("x", value))) as file,
     ):
         get_rows(file, "x", 4)
+
+
+@pytest.mark.parametrize(
+    ("base", "values", "message"),
+    [
+        (h5py.h5t.STD_I64LE, np.zeros(4, np.int64), "truth values of 8 bytes"),
+        (h5py.h5t.STD_I8LE, np.array([0, 1, 7, 0], np.int8), "neither true nor false"),
+    ],
+    ids=["width", "content"],
+)
+def test_truth_values_are_bytes_of_0_and_1(build, base, values, message):
+    """Read as the bytes they are: wider ones would not fit, and numpy never looks at others again."""
+
+    def edit(file):
+        kind = h5py.h5t.enum_create(base)
+        for value, name in enumerate((b"FALSE", b"TRUE")):
+            kind.enum_insert(name, value)
+        data = h5py.h5d.create(file.id, b"x", kind, h5py.h5s.create_simple((4,)))
+        data.write(h5py.h5s.ALL, h5py.h5s.ALL, values, kind)
+
+    with reading(build(lambda file: file.__setitem__("x", np.array([True, False, True])))) as file:
+        assert read_rows(get_rows(file, "x", 3), 1, 3).tolist() == [False, True]
+    with pytest.raises(StorageError, match=message), reading(build(edit)) as file:
+        read_rows(get_rows(file, "x", 4), 0, 4)
 
 
 @pytest.mark.parametrize(

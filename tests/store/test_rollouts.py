@@ -67,21 +67,6 @@ def test_the_index_holds_what_tables_need(paths, make):
     assert reader.spec(1) == {"name": "crafter"}
 
 
-def test_a_window_is_a_slice_with_its_own_events(paths, make):
-    whole = make(10)
-    write(paths, [make(3, 9), whole])
-    reader = read(paths)
-    window = reader.window(1, 4, 10)
-    assert window.length == 6
-    assert np.array_equal(window.observations["view"], whole.observations["view"][4:11])
-    assert np.array_equal(window.rewards, whole.rewards[4:10])
-    assert np.array_equal(window.progress, whole.progress[4:11])
-    assert window.events.tolist() == [[5, 9]]  # action 9 of the whole is action 5 of the window
-    assert window.instruction.tolist() == [3, 7]
-    with pytest.raises(AssertionError):
-        reader.window(1, 4, 11)
-
-
 def test_diagnostics_come_back_where_there_are_some(paths, make, same):
     """Trajectories without them take no rows, wherever they stand among the others."""
     noted = [False, True, False, True, True]
@@ -91,10 +76,6 @@ def test_diagnostics_come_back_where_there_are_some(paths, make, same):
     assert reader.index().diagnosed.tolist() == noted and reader.problems == []
     for i, trajectory in enumerate(stored):
         same(reader.load(i), numbered(trajectory, i + 1))
-    window = reader.window(3, 2, 5)
-    for name, array in stored[3].diagnostics.items():
-        np.testing.assert_array_equal(window.diagnostics[name], array[2:5])
-    assert reader.window(2, 1, 4).diagnostics == {}
     with h5py.File(paths.shard("train", 1)) as file:
         assert file["diagnostics/values"].shape == (4 + 6 + 7, 4)
 
@@ -131,8 +112,47 @@ def test_a_resumed_writer_continues_numbers_and_cleans_up(paths, make):
 def test_a_resumed_writer_passes_over_a_damaged_last_shard(paths, make):
     write(paths, [make(), make()], max_seconds=0)
     paths.shard("train", 2).write_bytes(b"damaged")
-    assert write(paths, [make()]) == [2]
+    assert write(paths, [make()]) == [3]
     assert paths.shard("train", 2).read_bytes() == b"damaged" and paths.shard("train", 3).exists()
+
+
+WRITE = """
+import sys, time
+from pathlib import Path
+from conftest import make_trajectory
+from store.layout import RunPaths
+from store.rollouts import RolloutWriter
+root, go, first = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+writer = RolloutWriter(RunPaths(root), "eval", spec={})
+print("ready", flush=True)
+while not go.exists():
+    time.sleep(0.01)
+for seed in range(first, first + 20):
+    print(writer.append(make_trajectory(3, seed, split="eval")), flush=True)
+writer.close()
+"""
+
+
+def test_two_writers_at_a_time_never_give_one_number_twice(paths, make, start, tmp_path):
+    """Both have looked what there is before either has stored anything."""
+    go = tmp_path / "go"
+    writers = [start(WRITE, paths.root, go, first) for first in (0, 100)]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    go.touch()
+    given = [[int(line) for line in writer.communicate(timeout=60)[0].split()] for writer in writers]
+    assert sorted(given[0] + given[1]) == list(range(1, 41))
+    index = RolloutReader(paths.rollouts("eval")).index()
+    assert index.number.tolist() == list(range(1, 41))
+    assert {int(seed) for seed in index.seed[np.isin(index.number, given[1])]} == set(range(100, 120))
+
+
+@pytest.mark.parametrize("claim", ["", "-7", "x", "9" * 30], ids=["empty", "negative", "text", "long"])
+def test_a_damaged_claim_of_numbers_does_no_harm(paths, make, claim):
+    write(paths, [make()])
+    paths.last_number("train").write_text(claim)
+    write(paths, [make(seed=1)])
+    assert read(paths).index().number.tolist() == [1, 2]
 
 
 def test_given_numbers_are_kept_and_give_the_order(paths, make):
@@ -220,4 +240,3 @@ def test_any_trajectory_comes_back_to_the_bit(tmp_path_factory, same, stored, by
     assert reader.problems == [] and len(found) == len(stored)
     for i, trajectory in enumerate(stored):
         same(found[i], numbered(trajectory, i + 1))
-        same(reader.window(i, 0, trajectory.length), found[i])
