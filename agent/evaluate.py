@@ -104,7 +104,7 @@ def _policy(
 
 
 def _with_trained_length(checkpoint: Path, env: EnvConfig, spec: EnvSpec) -> EnvSpec:
-    """`spec` with rollouts as long as in training, where the evaluation asks for another number of attempts.
+    """`spec` with rollouts as in training, where the evaluation asks for another number of attempts.
 
     The networks never see how long a rollout may be, and the window they remember stays that of training.
     """
@@ -112,4 +112,5 @@ def _with_trained_length(checkpoint: Path, env: EnvConfig, spec: EnvSpec) -> Env
     trained = from_mapping(meta["config"]).env
     if (trained.attempts, trained.horizon) == (env.attempts, env.horizon):
         return spec
-    return replace(spec, max_steps=meta["environment"].get("max_steps"))
+    said = meta["environment"]
+    return replace(spec, max_steps=said.get("max_steps"), free_attempts=said.get("free_attempts", 0))

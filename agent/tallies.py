@@ -34,6 +34,12 @@ def succeeded(spec: EnvSpec, attempt: Attempt, num_subgoals: int) -> bool | None
     return attempt.ret >= spec.success_return - _TOLERANCE
 
 
+def counted_attempts(spec: EnvSpec, trajectory: Trajectory) -> list[Attempt]:
+    """The attempts that are judged, at least one: not those that were there to explore."""
+    attempts = trajectory.attempts
+    return attempts[spec.free_attempts :] or attempts[-1:]
+
+
 def has_success(spec: EnvSpec) -> bool:
     """Whether the environment tells success from failure."""
     return spec.goals or spec.vocabulary == SUCCESS or spec.success_return is not None
@@ -62,7 +68,7 @@ class RecentRollouts:
     def add(self, trajectory: Trajectory) -> None:
         """Take in a finished rollout."""
         self.count += 1
-        attempts, num_subgoals = trajectory.attempts, len(trajectory.instruction)
+        attempts, num_subgoals = counted_attempts(self._spec, trajectory), len(trajectory.instruction)
         success = succeeded(self._spec, attempts[-1], num_subgoals)
         self._returns.append(trajectory.ret)
         if success is not None:
@@ -185,7 +191,7 @@ def achievement_rates(trajectories: Sequence[Trajectory]) -> np.ndarray:
 
 
 def _attempt_values(trajectories: list[Trajectory], spec: EnvSpec) -> dict[str, list[Any]]:
-    attempts = [t.attempts for t in trajectories]
+    attempts = [counted_attempts(spec, t) for t in trajectories]
     successes = [succeeded(spec, each[-1], len(t.instruction)) for each, t in zip(attempts, trajectories, strict=True)]
     several = [each for each in attempts if len(each) > 1]
     return {

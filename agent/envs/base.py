@@ -8,6 +8,7 @@ An environment of ours is a `gymnasium.Env` with these attributes:
     vocabulary        str, which goals it knows (`agent.goals`), "" if none
     success_return    float or None, the return from which on an attempt counts as a success
     games             tuple of Game, only where it plays several
+    free_attempts     int, only where the first attempts at a task are there to explore and pay nothing
 
 `reset` takes the world's seed and, in its options, an `instruction`, the number of the `attempt` at this task, and the
 name of the `game`. The task is a function of seed, instruction and game alone. The info of a step may hold `achieved`
@@ -76,6 +77,7 @@ class EnvSpec:
     vocabulary: str
     success_return: float | None
     games: tuple[Game, ...] = ()
+    free_attempts: int = 0
 
     @property
     def goals(self) -> bool:
@@ -86,7 +88,8 @@ class EnvSpec:
     def from_env(cls, env: gymnasium.Env) -> "EnvSpec":
         """The spec of an environment that keeps the conventions of this module."""
         said = {attribute: env.get_wrapper_attr(attribute) for attribute in _ATTRIBUTES}
-        return cls(observation_space=env.observation_space, action_space=env.action_space, games=games_of(env), **said)
+        spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
+        return cls(**spaces, **said, games=games_of(env), free_attempts=free_attempts_of(env))
 
     def to_json(self) -> dict[str, Any]:
         """The spec in JSON's own types."""
@@ -117,6 +120,11 @@ class EnvSpec:
 def games_of(env: gymnasium.Env) -> tuple[Game, ...]:
     """The games that an environment says it plays, () where it says nothing of the kind."""
     return tuple(env.get_wrapper_attr("games")) if env.has_wrapper_attr("games") else ()
+
+
+def free_attempts_of(env: gymnasium.Env) -> int:
+    """How many of the first attempts at a task an environment says it does not pay."""
+    return int(env.get_wrapper_attr("free_attempts")) if env.has_wrapper_attr("free_attempts") else 0
 
 
 def train_seed(rng: np.random.Generator) -> int:

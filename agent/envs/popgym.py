@@ -43,7 +43,7 @@ class PopGymGamesEnv(gymnasium.Env):
 
     def __init__(self, made: dict[str, PopGymEnv], *, explore: bool):
         self._made = made
-        self._free_attempts = int(explore)
+        self.free_attempts = int(explore)
         self.games = tuple(MULTI_TASK.get(name, Game(name)) for name in made)
         self.max_steps = max(game.max_steps for game in made.values())
         self.action_space = spaces.Discrete(max(_num_actions(name, game) for name, game in made.items()))
@@ -63,7 +63,7 @@ class PopGymGamesEnv(gymnasium.Env):
         world = int(self.np_random.integers(MAX_SEED)) if seed is None else seed
         attempt = (options or {}).get("attempt", 0)
         self._replacements = np.random.default_rng((world, attempt))
-        self._paid = attempt >= self._free_attempts
+        self._paid = attempt >= self.free_attempts
         name = played_game(options, self.games, np.random.default_rng(world))
         self._playing = self._made[name]
         observation, info = self._playing.reset(seed=world, options={"attempt": attempt})

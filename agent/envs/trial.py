@@ -8,7 +8,7 @@ from typing import Any
 
 import gymnasium
 
-from agent.envs.base import MAX_SEED, games_of
+from agent.envs.base import MAX_SEED, free_attempts_of, games_of
 
 
 class Trial(gymnasium.Env):
@@ -29,7 +29,7 @@ class Trial(gymnasium.Env):
         self.max_instruction: int = env.get_wrapper_attr("max_instruction")
         self.vocabulary: str = env.get_wrapper_attr("vocabulary")
         self.success_return: float | None = env.get_wrapper_attr("success_return")
-        self.games = games_of(env)
+        self.games, self.free_attempts = games_of(env), free_attempts_of(env)
         by_attempts = [attempts * env.get_wrapper_attr("max_steps")] if attempts else []
         self.max_steps: int = min([*by_attempts, *([horizon] if horizon else [])])
 

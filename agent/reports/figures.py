@@ -10,7 +10,7 @@ from typing import Any
 from agent.envs.base import EnvSpec
 from agent.progress import Tally
 from agent.reports.statistics import mean_estimate, wilson
-from agent.tallies import has_success, succeeded
+from agent.tallies import counted_attempts, has_success, succeeded
 from store.trajectory import Attempt, Trajectory
 
 
@@ -44,7 +44,7 @@ class Played:
         self.instruction = tuple(trajectory.instruction.tolist())
         self.game = trajectory.info.game
         self.cause = trajectory.info.cause
-        self.attempts = trajectory.attempts
+        self.attempts = counted_attempts(spec, trajectory)
         self.last = self.attempts[-1]
         self.success = succeeded(spec, self.last, len(self.instruction))
 

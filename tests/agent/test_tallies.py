@@ -15,6 +15,7 @@ from agent.tallies import (
     WINDOW,
     RecentRollouts,
     achievement_rates,
+    counted_attempts,
     crafter_score,
     has_success,
     rollout_metrics,
@@ -69,6 +70,18 @@ def test_success_may_be_a_goal_that_nobody_asks_for():
     recent.add(played)
     recent.add(replace(played, events=np.array([[2, 0]], np.int32)))
     assert recent.success == Tally(1, 2)
+
+
+def test_attempts_that_explore_are_not_judged():
+    spec = replace(NO_GOALS, free_attempts=1)
+    played = trial([0.0, 0.0], [0.5], [1.0])
+    assert [attempt.ret for attempt in counted_attempts(spec, played)] == [0.5, 1.0]
+    assert [attempt.ret for attempt in counted_attempts(spec, trial([0.25]))] == [0.25]
+    recent = RecentRollouts((), spec)
+    recent.add(played)
+    assert recent.attempts == (0.5, 1.0)
+    found = rollout_metrics([trial([0.0], [1.0])], spec)
+    assert found["rollout/success"] == 1 and "rollout/first_attempt_return" not in found
 
 
 def test_by_hand():

@@ -70,6 +70,7 @@ class Arcade(OrderEnforcing):
     """Plays several games."""
 
     games = GAMES
+    free_attempts = 1
 
 
 def test_games_survive_json_and_may_be_missing():
@@ -77,9 +78,10 @@ def test_games_survive_json_and_may_be_missing():
     assert arcade.games == GAMES and arcade != spec()
     written = json.loads(json.dumps(arcade.to_json()))
     assert EnvSpec.from_json(written) == arcade
-    assert EnvSpec.from_env(make_trial(lambda: Arcade(CrafterEnv(ScriptedEngine())), 2, None)).games == GAMES
-    del written["games"]  # as in files from before there were games
-    assert EnvSpec.from_json(written) == replace(arcade, games=())
+    again = EnvSpec.from_env(make_trial(lambda: Arcade(CrafterEnv(ScriptedEngine())), 2, None))
+    assert again.games == GAMES and again.free_attempts == arcade.free_attempts == 1
+    del written["games"], written["free_attempts"]  # as in files from before there were games
+    assert EnvSpec.from_json(written) == replace(arcade, games=(), free_attempts=0)
     other = replace(arcade, games=(GAMES[0]._replace(scale=1.0), GAMES[1]))
     assert arcade.differences(other) == ["games.coinrun.scale: 100.0 against 1.0"]
 
