@@ -316,7 +316,7 @@ class TestLostWorkers:
 
         def lose(actions) -> None:
             envs.lost[:] = True
-            envs.incidents.append("a worker was lost\nwith a traceback")
+            envs.incidents.append("a worker was lost")
 
         envs.reset, envs.step = begin, lose
         with pytest.raises(WorkerError, match=r"^world \d+ was lost 5 times; the last time: a worker was lost$"):
