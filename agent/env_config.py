@@ -33,6 +33,11 @@ def _horizon(default: int | None) -> Any:
     )
 
 
+def listed(text: str) -> tuple[str, ...]:
+    """The names in a text that commas separate, without blanks around them."""
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
+
+
 class TrialConfig(Section):
     """What all environments share: how often a rollout plays the same task."""
 
@@ -57,7 +62,9 @@ class GamesConfig(TrialConfig):
         """Names separated by commas, as they come from the command line."""
         if not isinstance(value, str):
             return value
-        names = tuple(filter(None, (name.strip() for name in value.split(","))))
+        names = listed(value)
+        if not names:
+            raise ValueError("it names no game; 'all' stands for every one there is")
         return () if names == ("all",) else names
 
 
@@ -172,6 +179,12 @@ class PopGymConfig(GamesConfig):
 
     name: Literal["popgym"] = _NAME
     attempts: Bounded | None = _attempts(2)
+
+    @model_validator(mode="after")
+    def _something_pays(self) -> PopGymConfig:
+        if self.attempts != 1 and self.horizon is not None:
+            raise ValueError("the first attempt is not paid, and a horizon could end it: give attempts only")
+        return self
 
 
 class BabyAIConfig(GamesConfig):

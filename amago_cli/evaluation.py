@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from amago_cli import environments
 from amago_cli.displays import Display
 from amago_cli.output import command_line, count
-from amago_cli.suggest import check_name
 from store.errors import AmagoError
 from store.layout import RunPaths
 
@@ -112,17 +111,21 @@ def parse_goals(texts: list[str]) -> list[Instruction]:
 
 
 def choose_games(spec: EnvSpec, wanted: str | None) -> tuple[str, ...]:
-    """The games named, separated by commas, else all that the environment plays, those held out too; () of one game.
-
-    AmagoError for a name that is none of them.
+    """The games named, separated by commas, or with None or "all" every one that the environment plays, those held out
+    too; () of one game. AmagoError for a name that is none of them.
     """
+    from agent.env_config import listed
+    from agent.envs.games import chosen_games
+
     known = [game.name for game in spec.games]
     if wanted is None:
         return tuple(known)
     if not known:
         raise AmagoError(f"--games needs an environment that plays several games, {spec.name} does not")
-    names = filter(None, (name.strip() for name in wanted.split(",")))
-    return tuple(dict.fromkeys(check_name("game", name, known, "amago envs") for name in names))
+    names = listed(wanted)
+    if not names:
+        raise AmagoError("--games names no game; without it all are played")
+    return chosen_games(spec.name, () if names == ("all",) else names, known)
 
 
 def choose_tasks(

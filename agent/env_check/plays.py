@@ -108,7 +108,7 @@ class Subject:
             self._play(play, most if actions is None else len(actions), seconds, actions)
         except AmagoError as error:
             play.error = str(error)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             play.error = error_line(error)
         play.returned = self.tap.returned
         return play

@@ -69,7 +69,7 @@ class AdaptedEnv(gymnasium.Env):
         try:
             observation, said = self.original.reset(seed=world, options=self._told(options))
             return self._observe(observation, said), {"cause": ""}
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failure("reset", error) from error
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -78,7 +78,7 @@ class AdaptedEnv(gymnasium.Env):
             terminated, truncated = bool(terminated), bool(truncated and not terminated)
             info = self._info(said, terminated, truncated)
             return self._observe(observation, said), _finite(reward), terminated, truncated, info
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failure("step", error) from error
 
     def close(self) -> None:
@@ -108,16 +108,17 @@ class AdaptedEnv(gymnasium.Env):
         try:
             _, said = self.original.reset(seed=0)
             return ACTION_MASK in said and np.shape(said[ACTION_MASK]) == (num_actions,)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failure("reset", error) from error
 
-    def _failure(self, where: str, error: Exception) -> AmagoError:
+    def _failure(self, where: str, error: BaseException) -> AmagoError:
         return AmagoError(f"{self._called.kind} '{self._called.label}' fails in its {where}: {error_line(error)}")
 
 
 def error_line(error: BaseException) -> str:
-    """Somebody else's error in one line of bearable length."""
-    return textwrap.shorten(f"{type(error).__name__}: {error}", _MAX_REASON, placeholder=" ...")
+    """Somebody else's error in one line of bearable length, without what a terminal would obey."""
+    said = "".join(c if c.isprintable() else " " for c in f"{type(error).__name__}: {error}")
+    return textwrap.shorten(said, _MAX_REASON, placeholder=" ...")
 
 
 def _finite(reward: Any) -> float:

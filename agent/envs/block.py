@@ -4,7 +4,6 @@ The process answers each order with None when it is carried out, or with a line 
 up. It ends when its caller does, even a caller killed with -9 and even in the middle of an environment that hangs.
 """
 
-import textwrap
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import Any
 
 import gymnasium
 
+from agent.envs.adapted import error_line
 from agent.envs.base import Task
 from agent.envs.processes import die_with_parent, leave_stdout_alone
 from agent.envs.shared import MAX_ACHIEVED, SharedSteps, StepArrays
@@ -21,9 +21,6 @@ from agent.envs.shared import MAX_ACHIEVED, SharedSteps, StepArrays
 MakeEnv = Callable[[], gymnasium.Env]
 Orders = list[tuple[int, Task]] | None
 """What a worker is asked to do: reset these rows with these tasks, or (None) step those that are playing."""
-
-
-_MAX_REASON = 240  # characters of somebody else's error that are repeated
 
 
 class EnvBlock:
@@ -96,11 +93,11 @@ def serve(connection: Connection, make_env: MakeEnv, shared: SharedSteps, rows: 
 
 def _in_a_line(error: Exception) -> str:
     """What went wrong, and where: 'ZeroDivisionError: division by zero (my_game.py, line 42)'."""
-    said = textwrap.shorten(f"{type(error).__name__}: {error}", _MAX_REASON, placeholder=" ...")
     first: BaseException = error
     while first.__cause__:
         first = first.__cause__
     frames = traceback.extract_tb(first.__traceback__)
+    said = error_line(error)
     return f"{said} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else said
 
 

@@ -86,7 +86,7 @@ def read_mask(mask: Any) -> np.ndarray:
 def flat_action(space: Space) -> tuple[Space, Callable[[Any], Any]]:
     """The action space of the agent, and from its actions to the original ones; AmagoError if there is none."""
     match space:
-        case spaces.Discrete():
+        case spaces.Discrete() if space.n <= _MAX_CATEGORIES:
             return spaces.Discrete(int(space.n)), lambda action: int(action) + int(space.start)
         case spaces.MultiDiscrete() if 0 < (combinations := math.prod(space.nvec.flat)) <= MAX_COMBINATIONS:
             counts, start = tuple(space.nvec.flat), space.start.astype(space.dtype)
@@ -99,8 +99,8 @@ def flat_action(space: Space) -> tuple[Space, Callable[[Any], Any]]:
         case spaces.Box() if space.low.size and _finite(space):
             return _flat_box(space)
     raise AmagoError(
-        f"actions of {_line(space)} cannot be played, only Discrete, MultiDiscrete of at most "
-        f"{MAX_COMBINATIONS} combinations, MultiBinary, and Box with finite bounds"
+        f"actions of {_line(space)} cannot be played, only Discrete of at most {_MAX_CATEGORIES}, MultiDiscrete of at "
+        f"most {MAX_COMBINATIONS} combinations, MultiBinary, and Box with finite bounds"
     )
 
 

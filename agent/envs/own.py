@@ -15,8 +15,10 @@ installed, with arguments of its own choice.
 
 import difflib
 import importlib
+import math
 import sys
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 
 import gymnasium
@@ -58,7 +60,7 @@ class OwnEnv(AdaptedEnv):
 def load(target: str) -> Callable[[], Any]:
     """The callable that "module:callable" names; AmagoError if there is none."""
     module_name, colon, name = target.partition(":")
-    if not (module_name and colon and name):
+    if not (module_name and colon and name) or module_name.startswith("."):
         raise AmagoError("which environment? give the callable that makes it: amago train my_package:make_env")
     if len(f"own:{target}".encode()) > MAX_TEXT_BYTES:
         raise AmagoError(f"'{target}' is too long a name; give the callable a shorter way, in a module of its own")
@@ -90,7 +92,7 @@ def _import(name: str) -> Any:
 def _call(target: str, make: Callable[[], Any]) -> gymnasium.Env:
     try:
         env = make()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AmagoError(f"{target} fails: {error_line(error)}") from error
     if not isinstance(env, gymnasium.Env):
         raise AmagoError(f"{target} returns an object of type {type(env).__name__}; it has to be a gymnasium.Env")
@@ -107,19 +109,18 @@ def _time_limit(env: gymnasium.Env, target: str, configured: int | None) -> int:
             f"{target} has no time limit: give the environment an attribute max_steps, or --set env.max_steps=1000"
         )
     for limit in limits:
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1:
             raise AmagoError(f"{target}: max_steps is {limit!r}; it has to be a number of steps, at least 1")
-    return min(limits)
+    return int(min(limits))
 
 
 def _success_return(env: gymnasium.Env, target: str) -> float | None:
     said = env.spec.reward_threshold if env.spec else None
     if env.has_wrapper_attr("success_return"):
         said = env.get_wrapper_attr("success_return")
-    try:
-        return None if said is None else float(said)
-    except (TypeError, ValueError):
-        raise AmagoError(f"{target}: success_return is {said!r}; it has to be a number or None") from None
+    if said is not None and not _is_number(said):
+        raise AmagoError(f"{target}: success_return is {said!r}; it has to be a number or None")
+    return None if said is None else float(said)
 
 
 def _games(env: gymnasium.Env, target: str) -> tuple[Game, ...]:
@@ -128,11 +129,36 @@ def _games(env: gymnasium.Env, target: str) -> tuple[Game, ...]:
         raise AmagoError(f"{target}: games has to be a tuple of names, or of agent.envs.base.Game")
     games = tuple(game if isinstance(game, Game) else Game(game) for game in said)
     names = [game.name for game in games]
-    if not all(names) or len(set(names)) < len(names):
+    if len(set(names)) < len(names):
         raise AmagoError(f"{target}: every one of its games needs a name of its own, there are {names}")
+    for game in games:
+        if problem := _wrong(game):
+            raise AmagoError(f"{target}: game {game.name!r}: {problem}")
     if games and all(game.held_out for game in games):
         raise AmagoError(f"{target}: all of its games are held out, so there is none to train on")
     return games
+
+
+def _wrong(game: Game) -> str:
+    """What is wrong with what a game says of itself, "" if nothing is."""
+    name, bounds = game.name, (game.low, game.high)
+    if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.encode()) <= MAX_TEXT_BYTES:
+        return f"a name is text of 1 to {MAX_TEXT_BYTES} bytes"
+    if "," in name or name != name.strip() or name == "all":
+        return "a name has no comma and no blanks around it, and is not 'all', or --games could not tell it"
+    if not isinstance(game.held_out, bool):
+        return f"held_out is {game.held_out!r}, not true or false"
+    if not (_is_number(game.scale) and game.scale > 0):
+        return f"scale is {game.scale!r}; it has to be a number above 0"
+    if bounds == (None, None):
+        return ""
+    if not all(map(_is_number, bounds)) or game.low >= game.high:  # type: ignore[operator]
+        return f"low is {game.low!r} and high {game.high!r}; they are two numbers, the lower one first, or both None"
+    return ""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _place(module: Any) -> str:

@@ -107,10 +107,23 @@ def test_a_toml_file_is_a_mapping():
 
 @pytest.mark.parametrize(
     ("given", "games"),
-    [("A, B,", ("A", "B")), (["A", "B"], ("A", "B")), ("A", ("A",)), ("all", ()), ("", ())],
+    [("A, B,", ("A", "B")), (["A", "B"], ("A", "B")), ("A", ("A",)), ("all", ())],
 )
 def test_games_come_as_a_list_or_with_commas(given, games):
     assert override(Config(), {"env.name": "popgym", "env.games": given}).env.games == games
+
+
+@pytest.mark.parametrize("given", ["", " ", ",", " , "])
+def test_naming_no_game_is_not_all_games(given):
+    with pytest.raises(ConfigError, match=r"env.games: it names no game; 'all' stands for every one"):
+        override(Config(), {"env.name": "procgen", "env.games": given})
+
+
+@pytest.mark.parametrize("changes", [{"env.horizon": 20}, {"env.attempts": None, "env.horizon": 200}])
+def test_no_horizon_ends_popgym_before_anything_pays(changes):
+    with pytest.raises(ConfigError, match="the first attempt is not paid"):
+        override(Config(), {"env.name": "popgym", **changes})
+    assert override(Config(), {"env.name": "popgym", "env.attempts": 1, "env.horizon": 20}).env.horizon == 20
 
 
 def test_suggestions():

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Amago = Callable[..., Any]
 
 
@@ -31,7 +33,14 @@ def test_some_games_are_played(amago: Amago, evaluation: Any, several_games: Pat
 def test_a_game_nobody_knows_is_named_with_what_is_near(amago: Amago, evaluation: Any, several_games: Path) -> None:
     result = amago("eval", "--checkpoint", "a", "--games", "golf")
     assert result.code != 0 and not evaluation.calls
-    assert "unknown game 'golf'; did you mean gold?" in result.err
+    assert "has no game 'golf'; is it gold?" in result.err
+
+
+@pytest.mark.parametrize("named", ["", ",", " , "])
+def test_naming_no_game_is_not_all_games(amago: Amago, evaluation: Any, several_games: Path, named: str) -> None:
+    result = amago("eval", "--checkpoint", "a", "--games", named)
+    assert result.code == 2 and not evaluation.calls
+    assert "--games names no game; without it all are played" in result.err
 
 
 def test_an_environment_of_one_game_has_none_to_choose(amago: Amago, evaluation: Any, pendulum: Path) -> None:

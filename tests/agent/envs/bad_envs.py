@@ -181,6 +181,16 @@ def returns_none() -> None:
     return None
 
 
+class Exits(GoodEnv):
+    def __init__(self) -> None:
+        raise SystemExit(4)
+
+
+class Coloured(GoodEnv):
+    def __init__(self) -> None:
+        raise RuntimeError("\x1b[31mred")
+
+
 class Strange(GoodEnv):
     games = "chess"
 

@@ -1,6 +1,8 @@
+import math
 import sys
 from functools import partial
 
+import bad_envs
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -113,6 +115,8 @@ def test_workers_find_the_module(module):
         ("bad_envs:StrangeSuccess", "success_return is 'yes'"),
         ("bad_envs:Strange", "games has to be a tuple of names"),
         ("bad_envs:Twice", "needs a name of its own"),
+        ("bad_envs:Exits", "bad_envs:Exits fails: SystemExit: 4"),
+        ("bad_envs:Coloured", "bad_envs:Coloured fails: RuntimeError: [31mred"),
         ("bad_envs:AllHeldOut", "none to train on"),
         ("bad_envs:" + 55 * "a", "too long a name"),
         ("bad_envs:Texts", "'mission' cannot be encoded"),
@@ -122,6 +126,41 @@ def test_what_is_wrong_is_one_line(target, words):
     with pytest.raises(AmagoError) as raised:
         OwnEnv(target)
     assert words in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (Game("x" * 65), "a name is text of 1 to 64 bytes"),
+        (Game("a\0b"), "a name is text of 1 to 64 bytes"),
+        (Game(3), "a name is text"),  # type: ignore[arg-type]
+        (Game("a,b"), "--games could not tell it"),
+        (Game(" a"), "--games could not tell it"),
+        (Game("all"), "--games could not tell it"),
+        (Game("a", "no"), "held_out is 'no'"),  # type: ignore[arg-type]
+        (Game("a", scale=0.0), "scale is 0.0; it has to be a number above 0"),
+        (Game("a", scale=math.nan), "scale is nan"),
+        (Game("a", low=3.0, high=3.0), "low is 3.0 and high 3.0; they are two numbers, the lower one first"),
+        (Game("a", low=math.nan, high=3.0), "low is nan and high 3.0"),
+        (Game("a", low=1.0), "low is 1.0 and high None"),
+        (Game("a", low="x", high=5.0), "low is 'x'"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_a_game_says_of_itself_is_checked(monkeypatch, game, words):
+    monkeypatch.setattr(bad_envs.GoodEnv, "games", (game,), raising=False)
+    with pytest.raises(AmagoError) as raised:
+        OwnEnv("bad_envs:GoodEnv")
+    assert "bad_envs:GoodEnv: game " in str(raised.value) and words in str(raised.value)
+
+
+def test_limits_and_ends_of_other_kinds(monkeypatch):
+    monkeypatch.setattr(bad_envs.GoodEnv, "max_steps", np.int64(7))
+    monkeypatch.setattr(bad_envs.GoodEnv, "step", lambda self, action: sys.exit(5))
+    env = OwnEnv("bad_envs:GoodEnv")
+    assert env.max_steps == 7 and type(env.max_steps) is int
+    env.reset(seed=0)
+    with pytest.raises(AmagoError, match="'bad_envs:GoodEnv' fails in its step: SystemExit: 5"):
+        env.step(0)
 
 
 @pytest.mark.parametrize("text", ["import nothing_of_the_kind", "raise SystemExit(3)", "1 +"])
