@@ -220,12 +220,19 @@ def test_pairs_within_rollouts_leave_out_attempts_that_were_cut_short() -> None:
     assert pairs.within(table, {7: "seven", 8: "eight"}, 0, 5, "ret").empty
 
 
-def test_pairs_across_episodes_need_the_same_world_and_instruction() -> None:
-    rows = [(1, 5, (6,), 0.0), (2, 5, (6,), 1.0), (3, 5, (7,), 9.0), (4, 6, (6,), 9.0), (5, 5, (6,), 4.0)]
-    table = pd.DataFrame(rows, columns=["number", "seed", "goals", "ret"]).assign(instruction="collect wood")
+def test_pairs_across_episodes_need_the_same_world_instruction_and_game() -> None:
+    rows = [
+        (1, 5, (6,), "", 0.0),
+        (2, 5, (6,), "", 1.0),
+        (3, 5, (7,), "", 9.0),
+        (4, 6, (6,), "", 9.0),
+        (5, 5, (6,), "go", 9.0),
+        (6, 5, (6,), "", 4.0),
+    ]
+    table = pd.DataFrame(rows, columns=["number", "seed", "goals", "game", "ret"]).assign(instruction="collect wood")
     assert pairs.most_repeats(table) == 3
     found = pairs.across(table, 0, 2, "ret")
-    assert found[["number_a", "number_b", "difference"]].values.tolist() == [[1, 5, 4.0]]
+    assert found[["number_a", "number_b", "difference"]].values.tolist() == [[1, 6, 4.0]]
 
 
 def frames(count: int, height: int = 33, width: int = 50) -> list[np.ndarray]:
