@@ -222,14 +222,18 @@ class ProcgenConfig(GamesConfig):
     @field_validator("reward_scales")
     @classmethod
     def _understood(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
-        for text in texts:
-            _scale(text)
+        games = [_scale(text)[0].lower() for text in texts]
+        if twice := {game for game in games if games.count(game) > 1}:
+            raise ValueError(f"'{min(twice)}' has two scales")
         return texts
 
     @property
     def scales(self) -> dict[str, float]:
         """`reward_scales` by game."""
         return dict(_scale(text) for text in self.reward_scales)
+
+
+_MAX_SCALE = 1e6  # returns beyond that are past what float32 tells apart
 
 
 def _scale(text: str) -> tuple[str, float]:
@@ -239,8 +243,8 @@ def _scale(text: str) -> tuple[str, float]:
         scale = float(number)
     except ValueError:
         scale = math.nan
-    if not 0 < scale < math.inf:
-        raise ValueError(f"'{text}' does not say game=number, such as coinrun=100")
+    if not 0 < scale <= _MAX_SCALE:
+        raise ValueError(f"'{text}' does not say game=number, such as coinrun=100; at most {_MAX_SCALE:g}")
     return game.strip(), scale
 
 

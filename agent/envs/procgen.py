@@ -43,7 +43,7 @@ class ProcgenEnv(gymnasium.Env):
         AmagoError for a game that Procgen does not have, or without the package. Nothing is loaded before a reset.
         """
         names = chosen_games("procgen", names, NAMES)
-        chosen_games("the choice of Procgen's games", tuple(scales), names)
+        chosen_games("env.reward_scales: the choice of games", tuple(scales), names)
         scales = {name.lower(): scale for name, scale in scales.items()}
         self.games = tuple(game_of(name, mode, scales.get(name, 1.0)) for name in names)
         self._modes = {name: playable_mode(name, mode) for name in names}

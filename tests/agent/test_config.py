@@ -139,10 +139,15 @@ def test_scales_of_rewards_come_as_a_list_or_with_commas(given):
     assert from_mapping(json.loads(json.dumps(config.model_dump(mode="json")))) == config
 
 
-@pytest.mark.parametrize("given", ["coinrun", "coinrun=much", "coinrun=0", "coinrun=inf", "coinrun=1,maze=nan"])
+@pytest.mark.parametrize("given", ["coinrun", "coinrun=much", "coinrun=0", "coinrun=1e7", "coinrun=1,maze=nan"])
 def test_a_scale_that_is_no_positive_number_is_refused(given):
     with pytest.raises(ConfigError, match=r"env.reward_scales: '.*' does not say game=number, such as coinrun=100"):
         override(Config(), {"env.name": "procgen", "env.reward_scales": given})
+
+
+def test_a_game_has_one_scale():
+    with pytest.raises(ConfigError, match=r"env.reward_scales: 'coinrun' has two scales"):
+        override(Config(), {"env.name": "procgen", "env.reward_scales": "coinrun=1,maze=2,Coinrun=3"})
 
 
 def test_a_mode_that_procgen_does_not_have_is_refused():

@@ -153,6 +153,21 @@ def test_what_a_game_says_of_itself_is_checked(monkeypatch, game, words):
     assert "bad_envs:GoodEnv: game " in str(raised.value) and words in str(raised.value)
 
 
+@pytest.mark.parametrize("reward", [math.inf, -1e38])
+def test_rewards_are_numbers_that_can_be_added_up(monkeypatch, reward):
+    played = bad_envs.GoodEnv.step
+
+    def paying(self, action):
+        return (played(self, action)[0], reward, False, False, {})
+
+    monkeypatch.setattr(bad_envs.GoodEnv, "step", paying)
+    env = OwnEnv("bad_envs:GoodEnv")
+    env.reset(seed=0)
+    with pytest.raises(AmagoError) as raised:
+        env.step(0)
+    assert f"fails in its step: ValueError: the reward is {reward:g}" in str(raised.value)
+
+
 def test_limits_and_ends_of_other_kinds(monkeypatch):
     monkeypatch.setattr(bad_envs.GoodEnv, "max_steps", np.int64(7))
     monkeypatch.setattr(bad_envs.GoodEnv, "step", lambda self, action: sys.exit(5))

@@ -169,7 +169,7 @@ def test_the_screen_and_the_dashboard_can_draw_it():
     ("names", "scales", "line"),
     [
         (["coinrum"], {}, "procgen has no game 'coinrum'; is it coinrun?"),
-        (["coinrun"], {"maze": 2.0}, "the choice of Procgen's games has no game 'maze'; there are coinrun"),
+        (["coinrun"], {"maze": 2.0}, "env.reward_scales: the choice of games has no game 'maze'; there are coinrun"),
     ],
 )
 def test_names_that_are_none_are_refused_before_the_package_sees_them(names, scales, line):
