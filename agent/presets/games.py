@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agent.config import Config
 from agent.presets.small_worlds import small_world
 
@@ -39,57 +41,50 @@ def babyai() -> Config:
     )
 
 
+def _pictures(**changes: Any) -> Config:
+    """Games that are seen as pictures; whether the agent gets better than random within an hour is not known yet."""
+    base: dict[str, Any] = {
+        "model__context": 16,
+        "model__d_encoder": 96,
+        "model__image_network": "nature",
+        "model__random_shift": 4,
+        "loss__actor": "ind",
+        "loss__critic": "ind",
+        "loss__discounts": (0.9, 0.97),
+        "loss__num_steps": 5,
+        "loss__reward_scale": 1.0,
+        "collect__actors": 8,
+        "replay__warmup_steps": 5_000,
+        "exploration__start": (1.0, 0.1),
+        "exploration__end": (1.0, 0.05),
+        "exploration__anneal_steps": 60_000,
+    }
+    return small_world(**{**base, **changes})
+
+
 def procgen() -> Config:
     """Two easy games; frames take 12 kB a step, so that a full replay of 80,000 steps is 1 GB."""
-    return small_world(
+    return _pictures(
         env__name="procgen",
         env__games=("coinrun", "fruitbot"),
         env__horizon=1000,
-        model__context=16,
-        model__d_encoder=96,
-        model__image_network="nature",
-        model__random_shift=4,
-        loss__actor="ind",
-        loss__critic="ind",
-        loss__discounts=(0.9, 0.97),
-        loss__num_steps=5,
-        loss__reward_scale=1.0,
         loss__value_min=-10.0,
         loss__value_max=50.0,
-        collect__actors=8,
         replay__max_steps=80_000,
-        replay__warmup_steps=5_000,
         replay__steps_per_update=96.0,
-        exploration__start=(1.0, 0.1),
-        exploration__end=(1.0, 0.05),
-        exploration__anneal_steps=60_000,
     )
 
 
 def atari() -> Config:
     """One game, for ten of them are a matter of days; frames take 21 kB a step, so that a full replay is 0.8 GB."""
-    return small_world(
+    return _pictures(
         env__name="atari",
         env__games=("Boxing",),
         env__max_steps=1800,
-        model__context=16,
-        model__d_encoder=96,
-        model__image_network="nature",
-        model__random_shift=4,
-        loss__actor="ind",
-        loss__critic="ind",
-        loss__discounts=(0.9, 0.97),
-        loss__num_steps=5,
-        loss__reward_scale=1.0,
         loss__value_min=-100.0,
         loss__value_max=100.0,
-        collect__actors=8,
         replay__max_steps=40_000,
-        replay__warmup_steps=5_000,
         replay__steps_per_update=48.0,
-        exploration__start=(1.0, 0.1),
-        exploration__end=(1.0, 0.05),
-        exploration__anneal_steps=60_000,
     )
 
 
