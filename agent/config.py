@@ -316,7 +316,8 @@ def _belongs_elsewhere(key: str, name: str) -> str:
     """' (a field of ...)' for a field that other environments have and `name` does not."""
     section, _, field = key.partition(".")
     owners = [other for other, fields in _environment_sections().items() if field in fields.model_fields]
-    return f" ({name} has no such field; {', '.join(owners)} has)" if section == "env" and owners else ""
+    has = "has" if len(owners) == 1 else "have"
+    return f" ({name} has no such field; {', '.join(owners)} {has})" if section == "env" and owners else ""
 
 
 def _known_keys() -> list[str]:
