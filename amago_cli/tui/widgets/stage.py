@@ -54,7 +54,7 @@ class Stage(Widget):
             if frame is not None:
                 return block_rows(fitted(frame, width, height))
         rows = glyphs(environment, observations, t)
-        return [[Segment(" ".join(row))] for row in rows or ["nothing to draw"]]
+        return [[Segment(" ".join(row))] for row in rows] if rows else [[Segment("nothing to draw")]]
 
     def _centred(self, row: list[Segment]) -> Strip:
         width = self.size.width

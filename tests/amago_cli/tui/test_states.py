@@ -7,16 +7,19 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from screen_run import empty_run, full_run, screen_text, set_status, until
+from screen_run import SPEC, empty_run, full_run, rollout, screen_text, set_status, until
 
 from amago_cli.tui.app import WatchApp
 from amago_cli.tui.feed import Feed
 from amago_cli.tui.snapshot import Snapshot
 from store.layout import RunPaths
+from store.rollouts import RolloutWriter
 
 DEAD = 2**22 + 1  # no process has that number
 
@@ -82,6 +85,16 @@ def test_an_empty_folder_waits_for_its_first_run(runs_dir: Path) -> None:
 def test_a_run_without_data(runs_dir: Path) -> None:
     run = empty_run(runs_dir, "new-run")
     seen(runs_dir, run, (80, 24), "▶ running", "warm-up", "no data yet", "no rollout stored yet", "nothing yet")
+
+
+def test_a_world_that_cannot_be_drawn(runs_dir: Path) -> None:
+    paths = empty_run(runs_dir, "vectors")
+    writer = RolloutWriter(paths, "train", spec={**SPEC, "name": "own:a:b"})
+    played = rollout(1)
+    info = replace(played.info, environment="own:a:b")
+    writer.append(replace(played, info=info, observations={"speed": np.zeros((7, 2), np.float32)}))
+    writer.close()
+    assert "nothing to draw" in seen(runs_dir, paths, (140, 45), "rollout 1", "nothing to draw")
 
 
 def test_a_crash_shows_the_last_words_and_how_to_go_on(run: RunPaths) -> None:
