@@ -204,7 +204,7 @@ class RunSettings(Section):
     )
     seed: Seed = Field(default=0, description="seed of everything random")
     device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="where the networks train")
-    threads: NonNegative = Field(default=0, description="CPU threads of the learner (0: one for each core)")
+    threads: NonNegative = Field(default=0, description="CPU threads of the learner (0: one for each core but one)")
     deterministic: bool = Field(
         default=False, description="take turns instead of overlapping, so that runs repeat exactly"
     )

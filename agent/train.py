@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 
 import torch
@@ -13,6 +12,7 @@ from agent.clock import Clock
 from agent.config import Config
 from agent.logbook import Logbook
 from agent.progress import REASONS, Listener
+from agent.resources import spare_cores
 from agent.trainer import Outcome, Trainer
 from store.errors import AmagoError, CheckpointError, DivergedError
 from store.layout import RunPaths
@@ -29,7 +29,7 @@ def train(config: Config, paths: RunPaths, *, resume: bool, notify: Listener, st
     An order to stop sets `stop`, too. The caller holds the run's lock. Errors leave the last checkpoint as it is and
     are told in status.json.
     """
-    torch.set_num_threads(config.run.threads or os.cpu_count() or 1)
+    torch.set_num_threads(config.run.threads or spare_cores())
     torch.set_flush_denormal(True)  # probabilities of far value bins underflow, and denormals are slow
     logbook = Logbook(paths, notify)
     try:
