@@ -34,7 +34,7 @@ def _horizon(default: int | None) -> Any:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The names in a text that commas separate, without blanks around them."""
+    """What commas separate in a text, without blanks around it."""
     return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
@@ -217,7 +217,7 @@ class ProcgenConfig(GamesConfig):
     @classmethod
     def _separated(cls, value: Any) -> Any:
         """Scales separated by commas, as they come from the command line."""
-        return tuple(filter(None, value.split(","))) if isinstance(value, str) else value
+        return listed(value) if isinstance(value, str) else value
 
     @field_validator("reward_scales")
     @classmethod

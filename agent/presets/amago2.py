@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.config import Config, override
+from agent.config import Config
+from agent.presets.fields import built_from
 
 
 def _amago2(**changes: Any) -> Config:
@@ -37,7 +38,7 @@ def _amago2(**changes: Any) -> Config:
         "collect.actors": 64,
         "collect.workers": 4,
     }
-    return override(Config(), {**base, **{key.replace("__", "."): value for key, value in changes.items()}})
+    return built_from(base, changes)
 
 
 def popgym() -> Config:

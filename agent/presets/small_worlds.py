@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.config import Config, override
+from agent.config import Config
+from agent.presets.fields import built_from
 
 
 def small_world(**changes: Any) -> Config:
@@ -31,7 +32,7 @@ def small_world(**changes: Any) -> Config:
         "collect.workers": 0,
         "replay.max_steps": 1_000_000,
     }
-    return override(Config(), {**base, **{key.replace("__", "."): value for key, value in changes.items()}})
+    return built_from(base, changes)
 
 
 def tmaze() -> Config:
