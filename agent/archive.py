@@ -35,7 +35,7 @@ class Archive:
         self._spec = spec
         goals = vocabulary(spec.vocabulary)
         self._stored = WindowReader(paths.rollouts("train"))
-        self._shelf = Shelf(config.replay.max_steps, config.replay.max_bytes, self._stored)
+        self._shelf = Shelf(config.replay.max_steps, config.replay.max_bytes, self._stored, goals.kinds)
         self._replay = Replay(
             self._shelf,
             context_of(config.model, spec),
@@ -43,8 +43,10 @@ class Archive:
             goals.no_goal,
             config.replay.reward_share,
             config.replay.by,
+            config.replay.goal_share,
+            goals.kinds if config.loss.foresight_weight else None,
         )
-        self._statistics = GoalStatistics(len(goals.names))
+        self._statistics = GoalStatistics(len(goals.names), goals.kinds)
         self._mode: RelabelMode = config.replay.relabel
         self._paths = paths
         self._writer = RolloutWriter(paths, "train", spec=spec.to_json())

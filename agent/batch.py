@@ -50,6 +50,7 @@ class Batch:
     truncated: Tensor  # (B, L) bool
     valid: Tensor  # (B, L) bool: the transition exists
     token_valid: Tensor  # (B, L + 1) bool: the time step exists
+    reached: Tensor  # (B, L, K) bool: the kinds of goals that the transition reached, asked for or not
 
     def to(self, device: torch.device) -> Self:
         """The same batch on `device`."""

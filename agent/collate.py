@@ -25,4 +25,5 @@ def as_batch(arrays: SequenceArrays) -> Batch:
         truncated=torch.from_numpy(arrays.truncated),
         valid=torch.from_numpy(arrays.valid),
         token_valid=torch.from_numpy(arrays.token_valid),
+        reached=torch.from_numpy(arrays.reached),
     )

@@ -98,12 +98,19 @@ class LossConfig(Section):
     critic_weight: Weight = Field(default=10.0, description="weight of the critic loss")
     policy_gradient_weight: Weight = Field(default=1.0, description="weight of the dependent actor's -Q term")
     cloning_weight: Weight = Field(default=1.0, description="weight of filtered behaviour cloning beside the -Q term")
-    advantage_filter: Literal["binary", "exp"] = Field(
-        default="binary", description="what advantages make of cloning: keep or drop a step, or weigh it by exp(A / T)"
+    advantage_filter: Literal["binary", "linear", "exp"] = Field(
+        default="binary",
+        description="what advantages make of cloning: keep or drop a step, or weigh it by A or by exp(A / T)",
     )
     advantage_temperature: Annotated[Float, Field(gt=0)] = Field(
         default=1.0, description="T of the filter 'exp', in the unit of the scaled returns"
     )
+    foresight_weight: Weight = Field(
+        default=0.0,
+        description="weight of forecasting which goals each action reaches at once, and whether the heads are told "
+        "(0: no; for discrete actions and worlds with goals)",
+    )
+    entropy_weight: Weight = Field(default=0.0, description="weight of the policy's entropy, which is to stay large")
     action_samples: Annotated[Int, Field(ge=2)] = Field(
         default=4, description="actions drawn for each expectation over the policy, where it cannot be summed exactly"
     )
@@ -159,6 +166,10 @@ class ReplayConfig(Section):
     )
     warmup_steps: Positive = Field(default=5_000, description="steps collected before the first update")
     steps_per_update: Annotated[Float, Field(gt=0)] = Field(default=96.0, description="environment steps per update")
+    goal_share: Fraction = Field(
+        default=0.0,
+        description="share of the rollouts that are drawn by a goal they reached, all goals being as likely",
+    )
     relabel: RelabelMode = Field(default="some", description="hindsight instruction relabelling")
     reward_share: Fraction = Field(
         default=0.0, description="share of the windows that are cut around a step that pays, where there is one"

@@ -14,6 +14,7 @@ from torch import Tensor
 from agent.batch import Batch
 from agent.config import Config, LossConfig
 from agent.losses import actor, critic
+from agent.losses.foresight import forecast_error
 from agent.losses.reduce import masked_mean
 from agent.losses.returns import expected_value, td_target
 from agent.losses.two_hot import symlog
@@ -28,6 +29,7 @@ class Terms:
 
     actor: Tensor
     critic: Tensor
+    foresight: Tensor | None
     diagnostics: dict[str, Tensor]
     targets: Tensor
 
@@ -38,7 +40,7 @@ def build_model(interface: Interface, config: Config) -> AgentModel:
 
 
 def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tensor) -> Terms:
-    """Actor and critic loss of `batch`; `subset` (K,) are the target critics that make the TD targets.
+    """The losses of `batch`, not weighted; `subset` (K,) are the target critics that make the TD targets.
 
     The gradient of both terms reaches the representation; the actor's never reaches the critics; the targets get none.
     Draws of actions come from torch's global generator. Nothing of the model changes.
@@ -60,9 +62,10 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
     with torch.no_grad():
         taken = decode(model, outputs, config)  # (C, B, L, G)
         advantages = actor.advantage(taken, choices.weights, values)
-    worth = actor.advantage_filter(advantages, config.advantage_filter, config.advantage_temperature)
+    worth = actor.advantage_filter(advantages, batch.valid, config.advantage_filter, config.advantage_temperature)
     cloning = actor.filtered_cloning(policy.log_prob(actions.unsqueeze(-2)), worth)
     actor_loss = _actor_loss(model, choices, values, cloning, config)
+    foresight = _foresight_loss(model, states[:, :-1], batch)
     with torch.no_grad():
         diagnostics = {
             "value": masked_mean(taken.mean(0)[..., -1:], batch.valid),
@@ -70,7 +73,20 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
             "positive_advantage_ratio": masked_mean((advantages > 0).float(), batch.valid),
             "entropy": masked_mean(choices.entropy, batch.valid),
         }
-    return Terms(masked_mean(actor_loss, batch.valid), masked_mean(critic_loss, batch.valid), diagnostics, targets)
+        if foresight is not None:
+            diagnostics["foresight_loss"] = foresight
+    return Terms(
+        masked_mean(actor_loss, batch.valid), masked_mean(critic_loss, batch.valid), foresight, diagnostics, targets
+    )
+
+
+def _foresight_loss(model: AgentModel, states: Tensor, batch: Batch) -> Tensor | None:
+    """How far forecasts of the executed actions are from what was reached, in nats a step; None without foresight."""
+    logits = model.representation.forecast(states)  # (B, L, A, K)
+    if logits is None:
+        return None
+    index = batch.actions.long()[..., None, None].expand(*logits.shape[:2], 1, logits.shape[3])
+    return masked_mean(forecast_error(logits.gather(2, index).squeeze(2), batch.reached), batch.valid)
 
 
 @torch.no_grad()
@@ -108,10 +124,11 @@ def _critic_loss(model: AgentModel, outputs: Tensor, targets: Tensor, config: Lo
 
 
 def _actor_loss(model: AgentModel, choices: Choices, values: Tensor, cloning: Tensor, config: LossConfig) -> Tensor:
-    """Loss (B, L, G): filtered cloning alone, or the policy gradient with a little of it."""
+    """Loss (B, L, G): filtered cloning alone, or the policy gradient with a little of it; less the entropy."""
+    bonus = config.entropy_weight * choices.entropy
     if config.actor == "ind":
-        return cloning
+        return cloning - bonus
     if config.critic == "dep":  # weights of the terms then do not depend on the scale of the returns
         values = per_discount(model.popart.normalise, values, trailing=1)
     gradient = actor.policy_gradient(choices.weights, values)
-    return config.policy_gradient_weight * gradient + config.cloning_weight * cloning
+    return config.policy_gradient_weight * gradient + config.cloning_weight * cloning - bonus

@@ -14,10 +14,12 @@ def interface_of(spec: EnvSpec) -> Interface:
     """The networks' view of an environment; ValueError for spaces that the agent cannot handle."""
     if not isinstance(spec.observation_space, spaces.Dict):
         raise ValueError(f"the agent observes dictionaries, not {spec.observation_space}")
+    goals = vocabulary(spec.vocabulary)
     return Interface(
         observation_space=spec.observation_space,
         action_space=spec.action_space,
-        goal_tokens=vocabulary(spec.vocabulary).tokens if spec.goals else None,
+        goal_tokens=goals.tokens if spec.goals else None,
+        goal_kinds=goals.kinds if spec.goals else None,
         num_goal_slots=spec.max_instruction,
     )
 

@@ -78,7 +78,10 @@ class Learner:
             with torch.autocast(self.device.type, torch.bfloat16, enabled=config.optimizer.bf16):
                 found = loss_terms(self.model, part, config.loss, subset)
             share = part.valid.sum() / num_valid  # the losses are means over the part's steps
-            (share * (found.actor + config.loss.critic_weight * found.critic)).backward()
+            loss = found.actor + config.loss.critic_weight * found.critic
+            if found.foresight is not None:
+                loss = loss + config.loss.foresight_weight * found.foresight
+            (share * loss).backward()
             terms.append(found)
             shares.append(share)
         return terms, shares

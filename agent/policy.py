@@ -126,7 +126,7 @@ class Policy:
 
     @torch.no_grad()
     def states(self, recorder: Recorder, playing: np.ndarray) -> Tensor:
-        """The representations (N, d_model) of the steps that the actors are at."""
+        """The representations (N, width) of the steps that the actors are at."""
         time = recorder.lengths
         self._place_windows(time)
         behind = np.flatnonzero(playing & (self._cached != time - self._starts))
@@ -137,10 +137,11 @@ class Policy:
         self._cache.lengths.copy_(torch.from_numpy(self._cached))
         actors = np.arange(len(time))
         tokens = self._encode(recorder, actors, time[:, None])[:, 0]
-        states = self.model.representation.memory.step(tokens, torch.from_numpy(time).to(self._device), self._cache)
+        representation = self.model.representation
+        remembered = representation.memory.step(tokens, torch.from_numpy(time).to(self._device), self._cache)
         self._cached += 1
         self._cached[idle] = -1
-        return states
+        return representation.complete(remembered, torch.from_numpy(recorder["goals"][actors, time]).to(self._device))
 
     def _place_windows(self, time: np.ndarray) -> None:
         """Where the windows begin is a function of the time alone, so that a resumed run acts on the same ones."""

@@ -32,6 +32,7 @@ class SequenceArrays:
     terminated: np.ndarray  # (B, L) bool
     truncated: np.ndarray  # (B, L) bool
     valid: np.ndarray  # (B, L) bool, the transition exists
+    reached: np.ndarray  # (B, L, K) bool, the kinds of goals that the transition reached, asked for or not
     trajectories: np.ndarray  # (B,) int64, running number of the trajectory a window was cut from
     starts: np.ndarray  # (B,) int32, the step it was cut at
 
@@ -47,10 +48,13 @@ class Replay:
         no_goal: int,
         reward_share: float = 0.0,
         by: DrawMode = "trajectory",
+        goal_share: float = 0.0,
+        kinds: np.ndarray | None = None,
     ) -> None:
         """`context`: L, transitions of a window. `max_instruction`: length of the longest instruction.
 
-        `no_goal` fills the slots behind an instruction. `reward_share` and `by`: see `sample`.
+        `no_goal` fills the slots behind an instruction. `reward_share`, `by` and `goal_share`: see `sample`.
+        `kinds` (goals,): the number of each goal's kind, from 0; without, nothing is told of the goals reached.
         """
         self.shelf = shelf
         self.context = context
@@ -58,6 +62,9 @@ class Replay:
         self.no_goal = no_goal
         self.reward_share = reward_share
         self.by: DrawMode = by
+        self.goal_share = goal_share
+        self.kinds = kinds
+        self._num_kinds = 0 if kinds is None else int(kinds.max(initial=-1)) + 1
 
     def sample(
         self, batch_size: int, rng: np.random.Generator, relabel: RelabelMode, statistics: GoalStatistics
@@ -65,6 +72,8 @@ class Replay:
         """Windows at uniformly drawn starts of drawn trajectories, each relabelled as a whole.
 
         All trajectories are equally likely; or `by` step all steps are, so that longer trajectories come more often.
+        But `goal_share` of them are drawn by what they reached: a kind of goal first, all being as likely, then one of
+        the trajectories that reached it.
         `reward_share` of the windows are drawn among those only that hold a step with a reward, where the trajectory
         has one.
         """
@@ -80,7 +89,11 @@ class Replay:
             places = rng.integers(len(self.shelf), size=count)
         else:
             places = np.searchsorted(self.shelf.ends, rng.integers(self.shelf.num_steps, size=count), side="right")
-        return [self.shelf[place] for place in places]
+        sources = [self.shelf[place] for place in places]
+        if self.goal_share:
+            for row in np.flatnonzero(rng.random(count) < self.goal_share):
+                sources[row] = self.shelf.by_goal.draw(rng) or sources[row]
+        return sources
 
     def _draw_start(self, labels: Relabelled, rng: np.random.Generator) -> int:
         last = max(labels.length - self.context, 0)
@@ -108,6 +121,7 @@ class Replay:
             terminated=np.zeros(steps, bool),
             truncated=np.zeros(steps, bool),
             valid=np.zeros(steps, bool),
+            reached=np.zeros((*steps, self._num_kinds), bool),
             trajectories=np.zeros(batch_size, np.int64),
             starts=np.zeros(batch_size, np.int32),
         )
@@ -138,6 +152,9 @@ class Replay:
         batch.terminated[row, :num_steps] = labels.terminated[steps]
         batch.truncated[row, :num_steps] = trajectory.truncated[steps]
         batch.valid[row, :num_steps] = True
+        if self.kinds is not None:
+            events = trajectory.events[slice(*np.searchsorted(trajectory.events[:, 0], (start, stop)))]
+            batch.reached[row, events[:, 0] - start, self.kinds[events[:, 1]]] = True
 
         has_previous = slice(1 if start == 0 else 0, num_tokens)
         previous = slice(max(start - 1, 0), stop)

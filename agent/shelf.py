@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from agent.goal_index import GoalIndex
 from agent.relabel import Hindsight
 from store.errors import StorageError
 from store.trajectory import Trajectory
@@ -22,13 +23,19 @@ class Shelf:
     vanish from the disk leaves as soon as that is noticed; `lost` counts those.
     """
 
-    def __init__(self, max_steps: int, max_bytes: int, stored: WindowReader | None = None) -> None:
-        """`stored`: the same trajectories under the same numbers; without it all stay in memory."""
+    def __init__(
+        self, max_steps: int, max_bytes: int, stored: WindowReader | None = None, kinds: np.ndarray | None = None
+    ) -> None:
+        """`stored`: the same trajectories under the same numbers; without it all stay in memory.
+
+        `kinds` (goals,): the number of each goal's kind; without, every goal is one of its own.
+        """
         self.max_steps = max_steps
         self.max_bytes = max_bytes
         self.num_steps = 0
         self.num_bytes = 0  # in memory
         self.lost = 0
+        self.by_goal = GoalIndex(kinds)
         self._stored = stored
         self._sources: deque[Hindsight] = deque()
         self._num_cold = 0  # of the oldest ones, whose observations are on disk
@@ -53,8 +60,9 @@ class Shelf:
         """Append the newest trajectory, without its diagnostics; older ones make room for it."""
         self._sources.append(Hindsight(replace(trajectory, diagnostics={})))
         self._count(self._sources[-1], sign=1)
+        self.by_goal.add(self._sources[-1])
         while len(self) > 1 and (self.num_steps > self.max_steps or self._lasting_bytes > self.max_bytes):
-            self._count(self._sources.popleft(), sign=-1)
+            self._remove(self._sources[0])
         while self.num_bytes > self.max_bytes and self._can_cool():
             self._cool(self._sources[self._num_cold])
 
@@ -97,9 +105,13 @@ class Shelf:
         cold = [source for source in self._sources if _is_cold(source)]
         for source in cold:
             if source is vanished or source.trajectory.info.number not in stored:
-                self._sources.remove(source)
-                self._count(source, sign=-1)
+                self._remove(source)
                 self.lost += 1
+
+    def _remove(self, source: Hindsight) -> None:
+        self._sources.remove(source)
+        self._count(source, sign=-1)
+        self.by_goal.remove(source)
 
     def _count(self, source: Hindsight, sign: int) -> None:
         observed = sum(array.nbytes for array in source.trajectory.observations.values())

@@ -67,6 +67,7 @@ def random_batch(spec: EnvSpec) -> Batch:
         truncated=torch.zeros(steps, dtype=torch.bool),
         valid=torch.ones(steps, dtype=torch.bool),
         token_valid=torch.ones(tokens, dtype=torch.bool),
+        reached=torch.zeros((*steps, 0), dtype=torch.bool),
     )
 
 

@@ -32,6 +32,7 @@ class Vocabulary:
     names: tuple[str, ...]
     tokens: np.ndarray  # (goals + 1, words) numbers of the words of each goal, 0 is no word; the last row is all 0
     describe: Callable[[Sequence[int]], str]  # text of an instruction
+    kinds: np.ndarray  # (goals,) number of each goal's kind, from 0: all places to go to are of one
     milestones: frozenset[int] = frozenset()  # goals whose first time is worth telling: not the many places to go to
 
     @property
@@ -44,13 +45,14 @@ class Vocabulary:
 def vocabulary(name: str) -> Vocabulary:
     """The vocabulary of that name; ValueError if there is none."""
     if name == "":
-        return Vocabulary(name, (), np.zeros((1, 1), np.uint8), partial(_listed, ()))
+        return Vocabulary(name, (), np.zeros((1, 1), np.uint8), partial(_listed, ()), np.arange(0))
     if name == "crafter":
         names = tuple(goal.name for goal in GOALS)
         milestones = frozenset(goal.id for goal in GOALS if goal.verb != "travel")
-        return Vocabulary(name, names, goal_tokens(), format_instruction, milestones)
+        kinds = np.array([goal.id if goal.id in milestones else len(milestones) for goal in GOALS])
+        return Vocabulary(name, names, goal_tokens(), format_instruction, kinds, milestones)
     if name == SUCCESS:
-        return Vocabulary(name, (SUCCESS,), np.array([[1], [0]], np.uint8), partial(_listed, (SUCCESS,)))
+        return Vocabulary(name, (SUCCESS,), np.array([[1], [0]], np.uint8), partial(_listed, (SUCCESS,)), np.arange(1))
     size = name.removeprefix(_CELLS)
     if name.startswith(_CELLS) and size.isdecimal() and 0 < int(size) <= _MAX_SIZE:
         return _cells(name, int(size))
@@ -62,7 +64,7 @@ def _cells(name: str, size: int) -> Vocabulary:
     names = tuple(f"cell ({column}, {row})" for column, row in zip(x.tolist(), y.tolist(), strict=True))
     tokens = np.zeros((size * size + 1, 2), np.uint8)
     tokens[:-1] = np.stack([x, y], axis=1) + 1
-    return Vocabulary(name, names, tokens, partial(_listed, names))
+    return Vocabulary(name, names, tokens, partial(_listed, names), np.arange(size * size))
 
 
 def _listed(names: tuple[str, ...], instruction: Sequence[int]) -> str:

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 
 MAX_WEIGHT = 20.0  # of the filter "exp": a few steps must not make the whole batch
+MAX_GAIN = 5.0  # of the filter "linear", in root mean squares
+MIN_SPREAD = 1e-3  # root mean square below which gains are not magnified further
 
 
 def policy_gradient(weights: Tensor, values: Tensor) -> Tensor:
@@ -37,12 +39,23 @@ def advantage(taken: Tensor, weights: Tensor, values: Tensor) -> Tensor:
         return taken.mean(0) - (weights * values.mean(0)).sum(-1)
 
 
-def advantage_filter(advantages: Tensor, kind: Literal["binary", "exp"], temperature: float) -> Tensor:
-    """What cloning a step is worth, without gradient: 1{A > 0}, or min(exp(A / T), MAX_WEIGHT)."""
+def advantage_filter(
+    advantages: Tensor, valid: Tensor, kind: Literal["binary", "linear", "exp"], temperature: float
+) -> Tensor:
+    """What cloning a step is worth, without gradient, from `advantages` A (B, L, G) of the `valid` steps (B, L).
+
+    "binary" 1{A > 0}; "exp" min(exp(A / T), MAX_WEIGHT); "linear" max(A, 0) by its root mean square over these
+    steps, one for each discount, at most MAX_GAIN: errors of the critics about steps of no consequence then weigh next
+    to nothing (as in self-imitation learning, Oh et al. 2018, Eq. 2, made free of the returns' scale).
+    """
     with torch.no_grad():
         if kind == "binary":
             return (advantages > 0).to(advantages.dtype)
-        return (advantages / temperature).exp().clamp(max=MAX_WEIGHT)
+        if kind == "exp":
+            return (advantages / temperature).exp().clamp(max=MAX_WEIGHT)
+        gains = advantages.clamp(min=0) * valid.unsqueeze(-1)
+        spread = (gains.square().sum((0, 1)) / valid.sum().clamp(min=1)).sqrt()  # (G,)
+        return (gains / spread.clamp(min=MIN_SPREAD)).clamp(max=MAX_GAIN)
 
 
 def filtered_cloning(log_probabilities: Tensor, worth: Tensor) -> Tensor:

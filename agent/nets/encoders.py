@@ -1,8 +1,8 @@
 """From one time step's observation, instruction and history to one token.
 
 How a part of the observation is encoded follows from its Gymnasium space alone:
-grids of categories are embedded, small integers are one-hot, bounded integers are scaled to [-1, 1], images go
-through a convolutional network, other reals are normalised by running statistics.
+few categories are one-hot, many categories and small counts are embedded, larger bounded integers are scaled to
+[-1, 1], images go through a convolutional network, other reals are normalised by running statistics.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from agent.nets.normalisation import RunningNorm
 from agent.nets.part import Part
 from agent.nets.transformer import NEGATIVE_SLOPE
 
-MAX_ONE_HOT = 16  # integers with at most so many values are one-hot, larger ones embedded or scaled
+MAX_VALUES = (
+    16  # categories of at most so many are one-hot, more embedded; counts of at most so many embedded, more scaled
+)
 
 
 class OneHot(Part):
-    """Small integers in [low, low + n): each becomes n indicators."""
+    """Categories in [low, low + n), few of them: each becomes n indicators."""
 
     def __init__(self, num_elements: int, low: int, num_values: int) -> None:
         super().__init__()
@@ -51,7 +53,10 @@ class Bits(Part):
 
 
 class Embedded(Part):
-    """Categories in [low, low + n), such as the cells of a symbolic grid: one learned vector for each value."""
+    """Integers in [low, low + n), such as the cells of a symbolic grid: one learned vector for each value.
+
+    Counts too, such as an inventory's: that the second log has come must not be a whisper beside a changed cell.
+    """
 
     def __init__(self, num_elements: int, low: int, num_values: int, d_token: int) -> None:
         super().__init__()
@@ -107,16 +112,16 @@ def part_for(space: gymnasium.Space, d_token: int, d_encoder: int, eye: Eye) -> 
     if isinstance(space, spaces.MultiDiscrete):
         low = int(space.start.min())
         num_values = int((space.start.astype(int) + space.nvec).max()) - low
-        if num_values <= MAX_ONE_HOT:
+        if num_values <= MAX_VALUES:
             return OneHot(space.nvec.size, low, num_values)
         return Embedded(space.nvec.size, low, num_values, d_token)
     if isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8:
         height, width, channels = space.shape
         return Image(height, width, channels, d_encoder, eye)
     if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.integer):
-        if int(space.high.max()) - int(space.low.min()) < MAX_ONE_HOT:
-            low = int(space.low.min())
-            return OneHot(math.prod(space.shape), low, int(space.high.max()) - low + 1)
+        low, num_values = int(space.low.min()), int(space.high.max()) - int(space.low.min()) + 1
+        if num_values <= MAX_VALUES:
+            return Embedded(math.prod(space.shape), low, num_values, d_token)
         return Scaled(space.low, space.high)
     if isinstance(space, spaces.Box):
         return Normalised(math.prod(space.shape))

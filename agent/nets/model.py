@@ -19,6 +19,7 @@ from agent.config import Config
 from agent.nets.actions import action_code
 from agent.nets.distributions import Distribution, family_of
 from agent.nets.encoders import StepEncoder
+from agent.nets.foresight import Foresight
 from agent.nets.heads import ActionCritic, ActorHead, ChoiceCritic, CriticHead
 from agent.nets.images import Eye
 from agent.nets.memory import build_memory
@@ -33,6 +34,7 @@ class Interface:
     action_space: gymnasium.Space
     goal_tokens: np.ndarray | None  # (goals + 1, words) the words of each goal; None without instructions
     num_goal_slots: int  # longest instruction
+    goal_kinds: np.ndarray | None = None  # (goals,) number of each goal's kind, from 0; None without instructions
 
 
 _ACTING = ("representation.", "actor.", "critics.", "popart.")
@@ -55,10 +57,22 @@ class Representation(nn.Module):
             eye=Eye(model.image_network, model.image_channels),
         )
         self.memory = build_memory(model)
+        self.foresight = _foresight(interface, config)
+        self.width = model.d_model + (self.foresight.shape[0] if self.foresight else 0)
 
     def forward(self, inputs: Inputs) -> Tensor:
-        """(B, T) steps to (B, T, d_model); position t depends on steps 0..t only."""
-        return self.memory(self.encoder(inputs), inputs.time)
+        """(B, T) steps to (B, T, width); position t depends on steps 0..t only."""
+        return self.complete(self.memory(self.encoder(inputs), inputs.time), inputs.goals)
+
+    def complete(self, remembered: Tensor, goals: Tensor) -> Tensor:
+        """What the memory gives, (..., d_model), and behind it what each action promises for `goals` (..., slots)."""
+        if self.foresight is None:
+            return remembered
+        return torch.cat([remembered, self.foresight.promise(remembered, goals)], dim=-1)
+
+    def forecast(self, states: Tensor) -> Tensor | None:
+        """Logits (..., A, K) of what each action reaches in `states` (..., width); None without foresight."""
+        return None if self.foresight is None else self.foresight(states[..., : self.foresight.out.in_features])
 
 
 class ActingModel(nn.Module):
@@ -74,10 +88,10 @@ class ActingModel(nn.Module):
         self.action_space = interface.action_space
         self.code = action_code(interface.action_space)
         self.family = family_of(interface.action_space, config.model.continuous)
-        self.actor = _actor(interface, config)
+        self.actor = _actor(interface, config, self.representation.width)
         self.register_buffer("discounts", torch.tensor(config.loss.discounts), persistent=False)
         self.register_buffer("bin_centers", bin_centers, persistent=False)
-        self.critics = _critics(interface, config, len(bin_centers))
+        self.critics = _critics(interface, config, self.representation.width, len(bin_centers))
         self.popart = PopArt(len(config.loss.discounts), config.loss.popart_beta)
 
     def policy(self, actor: ActorHead, states: Tensor, legal: Tensor | None) -> Distribution:
@@ -93,8 +107,8 @@ class AgentModel(ActingModel):
         if len(bin_centers):
             spacing = bin_centers[1] - bin_centers[0]
             self.critics.start_at(-(bin_centers / (2 * spacing)).square().clamp(max=16))  # values start near zero
-        self.target_actor = _actor(interface, config)
-        self.target_critics = _critics(interface, config, len(bin_centers))
+        self.target_actor = _actor(interface, config, self.representation.width)
+        self.target_critics = _critics(interface, config, self.representation.width, len(bin_centers))
         self.target_actor.load_state_dict(self.actor.state_dict())
         self.target_critics.load_state_dict(self.critics.state_dict())
         for target in (self.target_actor, self.target_critics):
@@ -119,14 +133,21 @@ def num_parameters(parameters: Iterable[nn.Parameter]) -> int:
     return sum(p.numel() for p in parameters if p.requires_grad)
 
 
-def _actor(interface: Interface, config: Config) -> ActorHead:
+def _foresight(interface: Interface, config: Config) -> Foresight | None:
+    space, kinds = interface.action_space, interface.goal_kinds
+    if not config.loss.foresight_weight or kinds is None or not isinstance(space, spaces.Discrete):
+        return None
+    return Foresight(config.model.d_model, int(space.n), kinds)
+
+
+def _actor(interface: Interface, config: Config, width: int) -> ActorHead:
     model = config.model
     family = family_of(interface.action_space, model.continuous)
-    return ActorHead(model.d_model, model.d_head, len(config.loss.discounts), family.num_parameters)
+    return ActorHead(width, model.d_head, len(config.loss.discounts), family.num_parameters)
 
 
-def _critics(interface: Interface, config: Config, num_bins: int) -> CriticHead:
+def _critics(interface: Interface, config: Config, width: int, num_bins: int) -> CriticHead:
     model = config.model
     kind = ChoiceCritic if isinstance(interface.action_space, spaces.Discrete) else ActionCritic
     sizes = (len(config.loss.discounts), action_code(interface.action_space).width, max(num_bins, 1))
-    return kind(model.num_critics, model.d_model, model.d_head, *sizes)
+    return kind(model.num_critics, width, model.d_head, *sizes)

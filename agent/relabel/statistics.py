@@ -21,8 +21,14 @@ NEVER = 1e-30  # stands for frequency 0: rare enough for the largest weight, and
 class GoalStatistics:
     """Counts of steps and of trajectories that reached each of `num_goals` goals."""
 
-    def __init__(self, num_goals: int) -> None:
+    def __init__(self, num_goals: int, kinds: np.ndarray | None = None) -> None:
+        """`kinds` (goals,): the number of each goal's kind; without, every goal is one of its own.
+
+        Goals of a kind are as rare as the kind is: one of many places to go to is not rare, for a place is always
+        reached.
+        """
         self.num_goals = num_goals
+        self._kinds = np.arange(num_goals) if kinds is None else kinds
         self.num_steps = 0
         self.num_trajectories = 0
         self.step_counts = np.zeros(num_goals, np.int64)
@@ -50,7 +56,8 @@ class GoalStatistics:
             frequency = self.step_counts / max(self.num_steps, 1)
         else:
             frequency = self.trajectory_counts / max(self.num_trajectories, 1)
-        frequency = np.maximum(frequency, NEVER)
+        # The sum over a kind counts a trajectory that reached two of its goals twice: an upper bound of its share.
+        frequency = np.bincount(self._kinds, frequency)[self._kinds].clip(NEVER, 1)
         return np.clip(np.log10(frequency) ** 4, MIN_WEIGHT, MAX_WEIGHT)
 
     def state(self) -> dict[str, int | list[int]]:

@@ -31,8 +31,8 @@ def part(space, eye=EYE):
         (spaces.Discrete(100, start=-5), Embedded, D_TOKEN),
         (spaces.MultiDiscrete([4]), OneHot, 4),
         (spaces.MultiDiscrete(np.full((3, 2), 40)), Embedded, 6 * D_TOKEN),
-        (spaces.Box(0, 9, (16,), np.uint8), OneHot, 160),
-        (spaces.Box(-2, 2, (3,), np.int64), OneHot, 15),
+        (spaces.Box(0, 9, (16,), np.uint8), Embedded, 16 * D_TOKEN),
+        (spaces.Box(-2, 2, (3,), np.int64), Embedded, 3 * D_TOKEN),
         (spaces.Box(0, 63, (2,), np.uint8), Scaled, 2),
         (spaces.MultiBinary(5), Bits, 5),
         (spaces.MultiBinary((2, 3)), Bits, 6),
@@ -59,7 +59,7 @@ def test_a_space_nobody_encodes_is_refused():
 
 def test_one_hot_by_hand():
     x = torch.tensor([[[2, 4]]])
-    assert part(spaces.Box(2, 4, (2,), np.int64))(x).tolist() == [[[1, 0, 0, 0, 0, 1]]]
+    assert part(spaces.MultiDiscrete([3, 3], start=[2, 2]))(x).tolist() == [[[1, 0, 0, 0, 0, 1]]]
     assert part(spaces.Discrete(3, start=-1))(torch.tensor([[-1, 1]])).tolist() == [[[1, 0, 0], [0, 0, 1]]]
 
 
@@ -125,11 +125,12 @@ def test_crafter_is_understood(observation):
         "symbolic": {
             "view": Embedded,
             "facing": OneHot,
-            "inventory": OneHot,
+            "ahead": Embedded,
+            "inventory": Embedded,
             "position": Scaled,
             "daylight": Normalised,
         },
-        "crop": {"image": Image, "inventory": OneHot},
+        "crop": {"image": Image, "inventory": Embedded},
         "pixels": {"image": Image},
     }
     assert expected[observation].items() <= kinds.items()

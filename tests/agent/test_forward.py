@@ -221,6 +221,32 @@ def test_losses_of_every_kind_of_action_against_plain_loops(actor, critic, kind)
     assert_as_reference(agent_of(config, kind), random_batch(1, interface=KINDS[kind][0]), config)
 
 
+@crossings
+@kinds
+@torch.no_grad()
+def test_the_entropy_is_taken_off_the_actors_loss(actor, critic, kind):
+    changes, batch = KINDS[kind][1], random_batch(1, interface=KINDS[kind][0])
+    plain, rewarded = (crossing(actor, critic, loss__entropy_weight=weight, **changes) for weight in (0.0, 0.25))
+    model = agent_of(plain, kind)
+    terms = []
+    for config in (plain, rewarded):
+        torch.manual_seed(0)  # the same draws of actions
+        terms.append(terms_of(model, batch, config))
+    expected = terms[0].actor - 0.25 * terms[0].diagnostics["entropy"]
+    torch.testing.assert_close(terms[1].actor, expected)
+    torch.testing.assert_close(terms[1].critic, terms[0].critic)
+
+
+@torch.no_grad()
+def test_the_linear_filter_looks_at_valid_steps_only():
+    """Whatever lies behind the end of a rollout, the losses are the same."""
+    config = crossing("ind", "dep", loss__advantage_filter="linear")
+    model, batch = tiny_model(config), random_batch(2)
+    assert not batch.valid.all(), "no steps that do not exist"
+    other = replace(batch, rewards=torch.where(batch.valid, batch.rewards, 1e6))
+    assert terms_of(model, batch, config).actor == terms_of(model, other, config).actor > 0
+
+
 @pytest.mark.parametrize("kind", ["masked", "bits", "mixture"])
 @torch.no_grad()
 def test_the_hard_filter_of_other_actions(kind):

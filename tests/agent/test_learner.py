@@ -71,7 +71,7 @@ def test_every_combination_takes_a_step(kind, memory, actor, critic):
 
 
 @pytest.mark.parametrize("labels", ["two_hot", "hl_gauss"])
-@pytest.mark.parametrize("advantage_filter", ["binary", "exp"])
+@pytest.mark.parametrize("advantage_filter", ["binary", "linear", "exp"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_label_and_filter_takes_steps(kind, labels, advantage_filter):
     changes = {"loss__value_labels": labels, "loss__advantage_filter": advantage_filter}

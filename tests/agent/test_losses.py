@@ -233,10 +233,27 @@ class TestActors:
         assert advantages == pytest.approx([3 - (0.75 + 0.375), 0.5 - (0.75 + 0.375)])
 
     def test_filters_by_hand(self):
-        advantages = torch.tensor([0.1, 0.0, -0.1, 100.0])
-        assert actor.advantage_filter(advantages, "binary", 1.0).tolist() == [1.0, 0.0, 0.0, 1.0]
-        soft = actor.advantage_filter(advantages, "exp", 0.5)
+        advantages, valid = torch.tensor([0.1, 0.0, -0.1, 100.0]).view(1, 4, 1), torch.ones(1, 4, dtype=torch.bool)
+        hard = actor.advantage_filter(advantages, valid, "binary", 1.0)
+        assert hard.flatten().tolist() == [1.0, 0.0, 0.0, 1.0]
+        soft = actor.advantage_filter(advantages, valid, "exp", 0.5).flatten()
         torch.testing.assert_close(soft, torch.tensor([math.exp(0.2), 1.0, math.exp(-0.2), actor.MAX_WEIGHT]))
+
+    def test_linear_filter_by_hand(self):
+        """The second discount's advantages are ten times the first's; the last step does not exist."""
+        first = torch.tensor([3.0, -1.0, 0.0, 4.0, 1e6])
+        advantages, valid = torch.stack([first, 10 * first], -1).unsqueeze(0), torch.tensor([[1, 1, 1, 1, 0]]).bool()
+        worth = actor.advantage_filter(advantages, valid, "linear", 1.0)  # root mean square 2.5: (9 + 16) / 4
+        expected = torch.tensor([1.2, 0.0, 0.0, 1.6]).unsqueeze(-1).expand(4, 2)
+        torch.testing.assert_close(worth[0, :4], expected)
+
+    def test_linear_filter_bounds_what_one_step_weighs(self):
+        advantages = torch.zeros(1, 100, 1)
+        advantages[0, 7] = 30.0  # root mean square 3: ten of them
+        worth = actor.advantage_filter(advantages, torch.ones(1, 100, dtype=torch.bool), "linear", 1.0)
+        assert worth[0, 7].item() == actor.MAX_GAIN and worth.sum() == actor.MAX_GAIN
+        tiny = actor.advantage_filter(advantages * 1e-9, torch.ones(1, 100, dtype=torch.bool), "linear", 1.0)
+        assert 0 < tiny[0, 7].item() < 1e-4  # nothing but rounding errors: not magnified
 
     def test_filtered_cloning_by_hand(self):
         worth = torch.tensor([[[1.0]], [[0.0]], [[2.5]]])
@@ -249,9 +266,10 @@ class TestActors:
         _, B, L, G, M = sizes
         weights, values = policy(seed, B, L, G, M).exp(), normal(seed + 1, *sizes)
         taken, log_probs = normal(seed + 2, *sizes[:-1]), normal(seed + 3, B, L, G)
+        valid = torch.ones(B, L, dtype=torch.bool)
         advantages = actor.advantage(taken, weights, values)
         gradient = actor.policy_gradient(weights, values)
-        cloning = actor.filtered_cloning(log_probs, actor.advantage_filter(advantages, "binary", 1.0))
+        cloning = actor.filtered_cloning(log_probs, actor.advantage_filter(advantages, valid, "binary", 1.0))
         for b, t, g in np.ndindex(B, L, G):
             p = [float(x) for x in weights[b, t, g]]
             q = values[:, b, t, g].double().numpy()  # (C, M)
@@ -262,11 +280,12 @@ class TestActors:
             wanted = -float(log_probs[b, t, g]) if advantages[b, t, g] > 0 else 0.0
             assert cloning[b, t, g].item() == pytest.approx(wanted, abs=1e-5)
 
-    @pytest.mark.parametrize("kind", ["binary", "exp"])
+    @pytest.mark.parametrize("kind", ["binary", "linear", "exp"])
     def test_only_the_policy_gets_gradient_of_cloning(self, kind):
         weights, values = self.WEIGHTS.clone().requires_grad_(), self.VALUES.clone().requires_grad_()
         log_probs = torch.zeros(1, 1, 1, requires_grad=True)
-        worth = actor.advantage_filter(actor.advantage(values[..., 0], weights, values), kind, 1.0)
+        valid = torch.ones(1, 1, dtype=torch.bool)
+        worth = actor.advantage_filter(actor.advantage(values[..., 0], weights, values), valid, kind, 1.0)
         assert not worth.requires_grad
         actor.filtered_cloning(log_probs, worth).sum().backward()
         assert values.grad is None and weights.grad is None

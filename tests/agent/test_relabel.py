@@ -224,6 +224,16 @@ def test_weights_by_hand():
     np.testing.assert_allclose(statistics.weights("trajectory"), [1e5, 1, 1, 1e-3, 1e-3, 0.0082119], rtol=1e-4)
 
 
+def test_goals_of_a_kind_are_as_rare_as_their_kind():
+    """Three places, two of them reached by 4 in 10 and one by all: some place is reached always."""
+    statistics = GoalStatistics(4, np.array([7, 7, 0, 7]))
+    statistics.num_steps, statistics.num_trajectories = 1000, 10
+    statistics.step_counts[:] = [3, 2, 10, 5]
+    statistics.trajectory_counts[:] = [4, 4, 1, 10]
+    np.testing.assert_allclose(statistics.weights("step"), [16, 16, 16, 16], rtol=1e-4)
+    np.testing.assert_allclose(statistics.weights("trajectory"), [1e-3, 1e-3, 1, 1e-3], rtol=1e-4)
+
+
 @given(st.lists(tables, max_size=4))
 def test_counts_against_a_naive_loop(histories):
     statistics = statistics_of(*(play([], achieved) for achieved in histories))

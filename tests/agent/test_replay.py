@@ -46,12 +46,16 @@ def make_trajectory(number: int, length: int, num_goals: int = 2, action_size: i
 
 
 def make_replay(
-    *trajectories: Trajectory, context: int = 8, reward_share: float = 0.0, by: DrawMode = "trajectory"
+    *trajectories: Trajectory,
+    context: int = 8,
+    reward_share: float = 0.0,
+    by: DrawMode = "trajectory",
+    goal_share: float = 0.0,
 ) -> Replay:
     shelf = Shelf(max_steps=10_000, max_bytes=10**9)
     for trajectory in trajectories:
         shelf.add(trajectory)
-    return Replay(shelf, context, MAX_INSTRUCTION, NO_GOAL, reward_share, by)
+    return Replay(shelf, context, MAX_INSTRUCTION, NO_GOAL, reward_share, by, goal_share)
 
 
 def observed(*trajectories: Trajectory) -> GoalStatistics:
@@ -126,6 +130,16 @@ def test_a_share_of_the_windows_is_cut_around_rewards():
     assert batch.rewards.sum() == pytest.approx(500 + 500 * 8 / 393, abs=60)
     nothing_pays = sample(make_replay(make_trajectory(1, 400), context=8, reward_share=1.0), batch_size=500)
     assert len(set(nothing_pays.starts.tolist())) > 200
+
+
+def test_a_share_of_the_rollouts_is_drawn_by_what_they_reached():
+    """One of 100 rollouts reached a goal: half of the draws are of it, and it has its turn among the other half."""
+    plain = [replace(make_trajectory(number, 10), events=np.empty((0, 2), np.int32)) for number in range(99)]
+    rare = make_trajectory(99, 10)
+    batch = sample(make_replay(*plain, rare, goal_share=0.5), batch_size=2000)
+    assert (batch.trajectories == 99).mean() == pytest.approx(0.505, abs=0.04)
+    nothing_reached = sample(make_replay(*plain, goal_share=1.0), batch_size=500)
+    assert len(set(nothing_reached.trajectories.tolist())) > 80
 
 
 def test_a_window_by_hand():

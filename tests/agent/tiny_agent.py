@@ -14,6 +14,7 @@ from agent.nets.model import AgentModel, Interface
 from agent.presets import preset
 
 NUM_ACTIONS, NUM_GOALS, GOAL_SLOTS = 3, 7, 2
+GOAL_KINDS = np.array([0, 1, 2, 3, 4, 4, 4])
 CONTEXT = 6
 
 OBSERVATIONS: dict[str, Space] = {
@@ -26,6 +27,7 @@ INTERFACE = Interface(
     action_space=spaces.Discrete(NUM_ACTIONS),
     goal_tokens=np.stack([np.arange(NUM_GOALS + 1), np.arange(NUM_GOALS + 1) % 2], axis=1),
     num_goal_slots=GOAL_SLOTS,
+    goal_kinds=GOAL_KINDS,
 )
 MASKED = replace(
     INTERFACE, observation_space=spaces.Dict({**OBSERVATIONS, ACTION_MASK: spaces.MultiBinary(NUM_ACTIONS)})
@@ -148,6 +150,7 @@ def random_batch(
         truncated=torch.from_numpy(last & ~terminated & (np.array(lengths) < length)[:, None]),
         valid=torch.from_numpy(valid),
         token_valid=torch.from_numpy(np.arange(length + 1) <= np.array(lengths)[:, None]),
+        reached=torch.from_numpy(rng.random((*valid.shape, GOAL_KINDS.max() + 1)) < 0.3),
     )
 
 

@@ -19,6 +19,8 @@ _UNIT = 7  # pixels along a cell's side in the game's own frame
 _FRAME_SIZE = 64  # nine cells of seven pixels, and one row and column of black
 _CROP_HEIGHT = 48  # leaves out the inventory
 
+_MIDDLE_X, _MIDDLE_Y = (size // 2 for size in VIEW_SHAPE)  # of the view, where the player is
+
 _INVENTORY = spaces.Box(0, 9, (len(ITEMS),), np.uint8)
 
 
@@ -31,6 +33,7 @@ OBSERVATION_SPACES = {
         {
             "view": spaces.MultiDiscrete(np.full(VIEW_SHAPE, NUM_TEXTURES), np.uint8),
             "facing": spaces.MultiDiscrete([len(FACINGS)], np.uint8),
+            "ahead": spaces.MultiDiscrete([NUM_TEXTURES], np.uint8),
             "inventory": _INVENTORY,
             "position": spaces.Box(0, WORLD_SIZE - 1, (2,), np.uint8),
             "daylight": spaces.Box(0.0, 1.0, (1,), np.float32),
@@ -48,9 +51,12 @@ def observer(kind: str) -> Callable[[Engine, np.random.Generator], Observation]:
 
 
 def _symbolic(engine: Engine, noise: np.random.Generator) -> Observation:
+    dx, dy = FACINGS[engine.facing]
     return {
         "view": engine.view.copy(),
         "facing": np.array([engine.facing], np.uint8),
+        # What the player would act on. The view and the facing tell it too, but that a network learns ten times slower.
+        "ahead": np.array([engine.view[_MIDDLE_X + dx, _MIDDLE_Y + dy]], np.uint8),
         "inventory": engine.inventory.copy(),
         "position": engine.position.copy(),
         "daylight": np.array([engine.daylight], np.float32),

@@ -124,3 +124,17 @@ def test_worlds_without_a_seed_differ_and_follow_gymnasiums_stream():
     second = positions_of_things(None, env)
     env.reset(seed=5)
     assert first == positions_of_things(None, env) != second
+
+
+@pytest.mark.parametrize("engine", ["fast", "package"])
+def test_ahead_is_the_cell_that_the_player_would_act_on(engine):
+    """Left, right, up and down of the middle of the view, by the way the player last tried to go."""
+    env = make_crafter(engine, "symbolic")
+    env.reset(seed=4)
+    cells = {1: (3, 3), 2: (5, 3), 3: (4, 2), 4: (4, 4)}  # action: place in the view
+    seen = set()
+    for action in np.random.default_rng(0).integers(1, 5, size=60).tolist():
+        observation = env.step(action)[0]
+        assert observation["ahead"] == observation["view"][cells[action]]
+        seen.add(int(observation["ahead"][0]))
+    assert len(seen) > 2, "nothing but grass"
