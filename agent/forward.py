@@ -74,7 +74,7 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
             "entropy": masked_mean(choices.entropy, batch.valid),
         }
         if foresight is not None:
-            diagnostics["foresight_loss"] = foresight
+            diagnostics["foresight_loss"] = foresight.detach()
     return Terms(
         masked_mean(actor_loss, batch.valid), masked_mean(critic_loss, batch.valid), foresight, diagnostics, targets
     )

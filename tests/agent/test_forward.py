@@ -342,6 +342,10 @@ def test_gradients_go_where_they_should(actor, critic, kind):
     assert not any(buffer.requires_grad for buffer in model.buffers())
     assert not terms.targets.requires_grad
     assert not any(value.requires_grad for value in terms.diagnostics.values())
+    if kind == "foreseen":
+        assert terms.foresight is not None and reached(model, terms.foresight) == {"representation"}
+    else:
+        assert terms.foresight is None
 
 
 @pytest.mark.parametrize("critic", ["dep", "ind"])
@@ -359,7 +363,7 @@ def test_the_policy_gradient_alone_reaches_encoder_and_actor(critic, kind):
 @pytest.mark.parametrize("kind", ["gaussian", "mixture", "beta", "bits"])
 def test_the_policy_gradient_climbs_the_values(critic, kind):
     """A small step against the gradient of the actor's loss raises the values of fresh draws."""
-    config = crossing("dep", critic, loss__cloning_weight=0.0, loss__action_samples=64, **KINDS[kind][1])
+    config = crossing("dep", critic, loss__cloning_weight=0.0, loss__action_samples=512, **KINDS[kind][1])
     model, batch = agent_of(config, kind), random_batch(6, interface=KINDS[kind][0])
     before = terms_of(model, batch, config, seed=1).actor.item()
     slopes = gradients(model, terms_of(model, batch, config, seed=2).actor)

@@ -28,6 +28,7 @@ SPEC = EnvSpec.from_env(WalkEnv(max_steps=60))
 MASK_SPACE = spaces.Dict({**WalkEnv().observation_space.spaces, ACTION_MASK: spaces.MultiBinary(3)})
 SPECS = {  # by kind of action
     "discrete": SPEC,
+    "foreseen": SPEC,
     "masked": replace(SPEC, observation_space=MASK_SPACE),
     "bits": replace(SPEC, action_space=spaces.MultiBinary(4)),
     "gaussian": replace(SPEC, action_space=spaces.Box(np.float32([-1, 0]), np.float32([3, 10]))),

@@ -142,6 +142,23 @@ def test_a_share_of_the_rollouts_is_drawn_by_what_they_reached():
     assert len(set(nothing_reached.trajectories.tolist())) > 80
 
 
+@settings(deadline=None)
+@given(seed=st.integers(0, 5), length=st.integers(2, 30))
+def test_the_goals_reached_by_each_step_are_told_by_kind(seed, length):
+    """Those of the rollout, whatever it is labelled with: goals 10 to 14 are of kind 0, 15 to 19 of kind 1."""
+    kinds = np.zeros(NUM_GOALS, int)
+    kinds[15:20] = 1
+    trajectory = make_trajectory(seed, length)
+    replay = make_replay(trajectory)
+    assert sample(replay).reached.shape == (4, 8, 0)
+    batch = sample(Replay(replay.shelf, 8, MAX_INSTRUCTION, NO_GOAL, kinds=kinds), mode="all")
+    happened = {(step, kinds[goal]) for step, goal in trajectory.events.tolist()}
+    for row, start in enumerate(batch.starts.tolist()):
+        for step, kind in np.ndindex(8, 2):
+            expected = bool(batch.valid[row, step]) and (start + step, kind) in happened
+            assert batch.reached[row, step, kind] == expected
+
+
 def test_a_window_by_hand():
     """Goals 7 then 8 are reached at steps 1 and 3; rewards and goals of each token follow."""
     trajectory = make_trajectory(0, 4)
