@@ -30,6 +30,7 @@ from agent.checkpoint import read_meta
 from agent.config import override
 from agent.envs.base import EnvSpec
 from agent.evaluate import evaluate
+from agent.goals.grammar import format_instruction, parse_instruction
 from agent.presets import preset
 from agent.progress import ignore
 from agent.tasks import trained_games
@@ -53,7 +54,8 @@ class Experiment:
     score: Score
     changes: dict[str, Any] = field(default_factory=dict)  # of all variants
     variants: dict[str, dict[str, Any]] = field(default_factory=lambda: {"agent": {}})
-    episodes: int = 50
+    episodes: int = 50  # of each goal, or in all
+    goals: tuple[str, ...] = ()  # instructions to evaluate; without, what training asks for
 
 
 def returns(played: list[Trajectory]) -> dict[str, float]:
@@ -80,6 +82,15 @@ def first_and_last(played: list[Trajectory]) -> dict[str, float]:
 def completed(played: list[Trajectory]) -> dict[str, float]:
     """Share of instructions completed."""
     return {"success": float(np.mean([trajectory.completed for trajectory in played]))}
+
+
+def by_goal(played: list[Trajectory]) -> dict[str, float]:
+    """Share of episodes that carried out each instruction of Crafter."""
+    instructions = dict.fromkeys(tuple(trajectory.instruction.tolist()) for trajectory in played)
+    return {
+        format_instruction(each): float(np.mean([t.completed for t in played if tuple(t.instruction.tolist()) == each]))
+        for each in instructions
+    }
 
 
 def by_game(played: list[Trajectory]) -> dict[str, float]:
@@ -153,6 +164,22 @@ EXPERIMENTS = {
         {"env.size": 5, "env.horizon": 150, "env.max_steps": 30},
         {"several": {}, "one": {"loss.discounts": (0.99,)}},
     ),
+    "crafter": Experiment(
+        "Crafter's preset, and without its parts",
+        "small",
+        8,
+        by_goal,
+        variants={
+            "preset": {},
+            "no foresight": {"loss.foresight_weight": 0.0},
+            "plain draw": {"task.tech_tree_share": 0.0, "task.curriculum_share": 0.0},
+            "no goal share": {"replay.goal_share": 0.0},
+            "hard filter": {"loss.advantage_filter": "binary"},
+            "no entropy": {"loss.entropy_weight": 0.0},
+        },
+        goals=("collect wood", "place table", "make wood pickaxe", "collect stone"),
+        episodes=100,
+    ),
     "popgym": Experiment("POPGym, RepeatPreviousEasy", "popgym", 2, by_game),
     "procgen": Experiment("Procgen, coinrun and fruitbot", "procgen", 20, by_game, episodes=20),
     "two-scales": Experiment(
@@ -197,7 +224,7 @@ def run(name: str, variant: str, seed: int, minutes: float) -> dict[str, Any]:
             evaluate(
                 checkpoint,
                 config,
-                None,
+                [parse_instruction(goal) for goal in experiment.goals] or None,
                 episodes=experiment.episodes,
                 seed=seed,
                 device="cpu",
