@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agent.envs.crafter.engine import ACTIONS
+from agent.envs.mission import mission
 from amago_cli.tui.text import clean, compact
 from store.rollout_index import Index
 from store.trajectory import Trajectory
@@ -59,13 +60,14 @@ def _where(trajectory: Trajectory, t: int) -> str:
 
 
 def _instruction(trajectory: Trajectory, t: int, names: Sequence[str], plain: bool) -> str:
-    """Subgoals with a tick where finished, and an arrow at the one whose turn it is; without any the game, if named."""
+    """Subgoals with a tick where finished, and an arrow at the one whose turn it is; else game and mission."""
     done, turn = ("x ", "> ") if plain else ("✓ ", "→ ")
     finished = int(trajectory.progress[t])
     subgoals = [_name(goal, names) for goal in trajectory.instruction.tolist()]
     marks = [done if place < finished else turn if place == finished else "" for place in range(len(subgoals))]
     words = ", ".join(mark + subgoal for mark, subgoal in zip(marks, subgoals, strict=True))
-    return words or clean(trajectory.info.game) or "no instruction"
+    told = mission(trajectory.info.environment, trajectory.observations, t)
+    return words or ": ".join(part for part in (clean(trajectory.info.game), told) if part) or "no instruction"
 
 
 def _notes(trajectory: Trajectory, t: int, names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from agent.envs.crafter.engine import ITEMS
+from agent.envs.mission import mission
 from dashboard.player.curves import choices, curves, path_map
 from dashboard.player.episode import NOT_RECORDED, Episode, observation_rows
 from dashboard.theme import show_chart
@@ -27,7 +28,9 @@ _GOAL_LINES = {
 def goals(shown: Episode, t: int) -> None:
     """The instruction with what is finished, active and still to come."""
     states = shown.goals(t)
-    if not states:
+    if told := mission(shown.trajectory.info.environment, shown.trajectory.observations, t):
+        st.markdown(f"**{plain(told)}**")
+    elif not states:
         st.caption("No instruction: free play.")
     st.markdown("\n\n".join(_GOAL_LINES[state].format(plain(name)) for name, state in states))
 
