@@ -44,7 +44,7 @@ class Archive:
             config.replay.reward_share,
             config.replay.by,
             config.replay.goal_share,
-            goals.kinds if config.loss.foresight_weight else None,
+            goals.kinds if config.model.foresight else None,
         )
         self._statistics = GoalStatistics(len(goals.names), goals.kinds)
         self._mode: RelabelMode = config.replay.relabel

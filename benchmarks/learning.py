@@ -171,7 +171,7 @@ EXPERIMENTS = {
         by_goal,
         variants={
             "preset": {},
-            "no foresight": {"loss.foresight_weight": 0.0},
+            "no foresight": {"model.foresight": False},
             "plain draw": {"task.tech_tree_share": 0.0, "task.curriculum_share": 0.0},
             "no goal share": {"replay.goal_share": 0.0},
             "hard filter": {"loss.advantage_filter": "binary"},

@@ -23,9 +23,8 @@ from agent.nets.normalisation import RunningNorm
 from agent.nets.part import Part
 from agent.nets.transformer import NEGATIVE_SLOPE
 
-MAX_VALUES = (
-    16  # categories of at most so many are one-hot, more embedded; counts of at most so many embedded, more scaled
-)
+# Categories of at most so many are one-hot, more are embedded; counts of at most so many are embedded, more scaled.
+MAX_VALUES = 16
 
 
 class OneHot(Part):

@@ -135,7 +135,7 @@ def num_parameters(parameters: Iterable[nn.Parameter]) -> int:
 
 def _foresight(interface: Interface, config: Config) -> Foresight | None:
     space, kinds = interface.action_space, interface.goal_kinds
-    if not config.loss.foresight_weight or kinds is None or not isinstance(space, spaces.Discrete):
+    if not config.model.foresight or kinds is None or not isinstance(space, spaces.Discrete):
         return None
     return Foresight(config.model.d_model, int(space.n), kinds)
 

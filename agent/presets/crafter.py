@@ -14,12 +14,13 @@ def small() -> Config:
     rate, five-step returns and faster targets, so that values spread within thousands of updates instead of hundreds
     of thousands; cloning of what went well beside the policy gradient, by how well it went; an entropy that keeps the
     policy from one action everywhere while the critics know little; step sizes that forget soon, rollouts that ask for
-    what the agent is about to learn, and a replay that shows rare goals more often.
+    what the agent is about to learn, a replay that shows rare goals more often, and foresight: a reward tells of one
+    goal, each step of what it reached.
     """
     changes: dict[str, Any] = {
+        "model.foresight": True,
         "loss.advantage_filter": "linear",
         "loss.entropy_weight": 0.02,
-        "loss.foresight_weight": 20.0,
         "replay.goal_share": 0.3,
     }
     return override(Config(), changes)

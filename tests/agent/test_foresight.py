@@ -11,7 +11,7 @@ from agent.learner import Learner
 from agent.losses.foresight import forecast_error
 from agent.nets.foresight import GAIN, Foresight
 
-FORESEEN = {"loss__foresight_weight": 5.0}
+FORESEEN = {"model__foresight": True}
 
 
 def by_hand() -> Foresight:

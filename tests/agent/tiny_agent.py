@@ -37,7 +37,7 @@ BOX = replace(INTERFACE, action_space=spaces.Box(np.float32([-1, 0]), np.float32
 
 KINDS: dict[str, tuple[Interface, dict[str, Any]]] = {  # of actions: an interface, and what the configuration adds
     "discrete": (INTERFACE, {}),
-    "foreseen": (INTERFACE, {"loss__foresight_weight": 2.0}),
+    "foreseen": (INTERFACE, {"model__foresight": True, "loss__foresight_weight": 2.0}),
     "masked": (MASKED, {}),
     "bits": (BITS, {}),
     "gaussian": (BOX, {}),
