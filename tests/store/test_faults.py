@@ -96,18 +96,36 @@ def test_a_hundred_killed_writers(run, start):
     kill_campaign(run, start, kills=100, seed=1)
 
 
-def test_a_reader_beside_a_live_writer(run, start):
+def poll_beside_writer(run, start, seconds):
+    """What a writer says is sealed, a reader finds at once, whole and unchanged; returns how often it looked."""
     process = start(WRITE, run.root, 0)
-    reader = RolloutReader(run.rollouts("train"))
-    for _ in range(25):
+    reader, polls, begin = RolloutReader(run.rollouts("train")), 0, time.monotonic()
+    seen = {}
+    while polls < 25 or time.monotonic() < begin + seconds:
         number, step = map(int, process.stdout.readline().split())
         index = reader.index()
         assert (
             reader.problems == [] and index.number.tolist() == list(range(1, len(index) + 1)) and len(index) >= number
         )
-        assert reader.load(len(index) - 1).length == 20
+        for place in {len(index) - 1, polls % len(index)}:
+            trajectory = reader.load(place)
+            assert trajectory.length == 20
+            content = hash((trajectory.actions.tobytes(), trajectory.observations["view"].tobytes()))
+            assert seen.setdefault(trajectory.info.number, content) == content
         assert read_metrics(run)["loss"].step[-1] >= step
+        polls += 1
     assert process.poll() is None
+    return polls
+
+
+def test_a_reader_beside_a_live_writer(run, start):
+    assert poll_beside_writer(run, start, seconds=0) == 25
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_reader_beside_a_writer_for_minutes(run, start):
+    assert poll_beside_writer(run, start, seconds=180) > 25
 
 
 @pytest.fixture
