@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent import config as config_module
 from agent.config import Config, ConfigError, environment_names, keys, override
 from agent.env_config import CrafterConfig
-from agent.presets import PRESETS, Preset
+from agent.presets import PRESETS, Preset, preset
 from amago_cli import options, train_options
 from amago_cli.configure import parse_assignments, read_config_file, resolve
 from amago_cli.toml_text import differences, to_toml
@@ -196,7 +196,7 @@ def test_the_option_wins_over_the_file_and_starts_from_its_own_preset(lake_prese
 
 
 def test_without_an_environment_or_a_preset_of_its_own_it_is_the_small_one() -> None:
-    assert resolve(None, None, {}, []) == (Config(), "small")
+    assert resolve(None, None, {}, []) == (preset("small"), "small")
 
 
 def test_named_options_set_existing_keys() -> None:
