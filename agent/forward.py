@@ -42,7 +42,8 @@ def build_model(interface: Interface, config: Config) -> AgentModel:
 def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tensor) -> Terms:
     """The losses of `batch`, not weighted; `subset` (K,) are the target critics that make the TD targets.
 
-    The gradient of both terms reaches the representation; the actor's never reaches the critics; the targets get none.
+    The gradient of all terms reaches the representation; the actor's never reaches the critics, that of foresight no
+    head; the targets get none.
     Draws of actions come from torch's global generator. Nothing of the model changes.
     """
     states = model.representation(batch.inputs)  # (B, L+1, d_model)

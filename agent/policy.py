@@ -136,12 +136,12 @@ class Policy:
         self._cached[idle] = 0
         self._cache.lengths.copy_(torch.from_numpy(self._cached))
         actors = np.arange(len(time))
-        tokens = self._encode(recorder, actors, time[:, None])[:, 0]
+        inputs = _inputs(recorder, actors, time[:, None], self._device)
         representation = self.model.representation
-        remembered = representation.memory.step(tokens, torch.from_numpy(time).to(self._device), self._cache)
+        remembered = representation.memory.step(representation.encoder(inputs)[:, 0], inputs.time[:, 0], self._cache)
         self._cached += 1
         self._cached[idle] = -1
-        return representation.complete(remembered, torch.from_numpy(recorder["goals"][actors, time]).to(self._device))
+        return representation.complete(remembered, inputs.goals[:, 0])
 
     def _place_windows(self, time: np.ndarray) -> None:
         """Where the windows begin is a function of the time alone, so that a resumed run acts on the same ones."""
@@ -154,18 +154,15 @@ class Policy:
         lengths = recorder.lengths[actors] - self._starts[actors]
         steps = self._starts[actors][:, None] + np.arange(max(int(lengths.max()), 1))
         steps = np.minimum(steps, recorder.lengths[actors][:, None])  # padding repeats the current step
-        tokens = self._encode(recorder, actors, steps)
+        inputs = _inputs(recorder, actors, steps, self._device)
         rows, counts = torch.from_numpy(actors).to(self._device), torch.from_numpy(lengths).to(self._device)
-        times = torch.from_numpy(steps).to(self._device)
-        self.model.representation.memory.prefill(tokens, times, counts, self._cache, rows)
+        representation = self.model.representation
+        representation.memory.prefill(representation.encoder(inputs), inputs.time, counts, self._cache, rows)
         self._cached[actors] = lengths
-
-    def _encode(self, recorder: Recorder, actors: np.ndarray, steps: np.ndarray) -> Tensor:
-        """Tokens (M, T, d_model) of `actors` (M,) at `steps` (M, T)."""
-        return self.model.representation.encoder(_inputs(recorder, actors, steps, self._device))
 
 
 def _inputs(recorder: Recorder, actors: np.ndarray, steps: np.ndarray, device: torch.device) -> Inputs:
+    """What `actors` (M,) knew at `steps` (M, T)."""
     at = (actors[:, None], steps)
     inputs = as_inputs(
         observations={key: array[at] for key, array in recorder.observations.items()},

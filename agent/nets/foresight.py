@@ -43,6 +43,6 @@ class Foresight(nn.Module):
         `goals` (..., slots), the active one first. Zero where there is none and where others are of its kind.
         """
         kind = self.kinds[goals[..., 0].long()]  # (...)
-        chances = self(states).sigmoid()
-        index = kind.clamp(max=self.shape[1] - 1)[..., None, None].expand(*chances.shape[:-1], 1)
-        return GAIN * chances.gather(-1, index).squeeze(-1) * self.is_single[kind].unsqueeze(-1)
+        logits = self(states)
+        index = kind.clamp(max=self.shape[1] - 1)[..., None, None].expand(*logits.shape[:-1], 1)
+        return GAIN * logits.gather(-1, index).squeeze(-1).sigmoid() * self.is_single[kind].unsqueeze(-1)
