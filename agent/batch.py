@@ -15,6 +15,9 @@ from torch import Tensor
 ACTION_MASK = "action_mask"
 """The entry of an observation that tells which discrete actions are legal."""
 
+POSITION = "position"
+"""The entry of an observation that tells where the agent is, in the coordinates of the goals that are places."""
+
 
 @dataclass(frozen=True)
 class Inputs:

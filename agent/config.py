@@ -67,8 +67,8 @@ class ModelConfig(Section):
     d_head: Positive = Field(default=128, description="width of the hidden layers of actor and critics")
     foresight: bool = Field(
         default=False,
-        description="whether actor and critics are told which goals each action would reach at once, which is learned "
-        "from all steps; for discrete actions and worlds with goals",
+        description="whether actor and critics are told what each action would lose on the way to the goal, which is "
+        "learned from all steps, for all goals; for discrete actions and worlds with goals",
     )
     continuous: Literal["gaussian", "mixture", "beta"] = Field(
         default="gaussian", description="distribution of continuous actions: tanh-Gaussian, a mixture of five, or Beta"
@@ -111,7 +111,7 @@ class LossConfig(Section):
         default=1.0, description="T of the filter 'exp', in the unit of the scaled returns"
     )
     foresight_weight: Weight = Field(
-        default=20.0, description="weight of the error of model.foresight, which is small: most steps reach no goal"
+        default=5.0, description="weight of the error of model.foresight, which is small: most steps reach no goal"
     )
     entropy_weight: Weight = Field(default=0.0, description="weight of the policy's entropy, which is to stay large")
     action_samples: Annotated[Int, Field(ge=2)] = Field(

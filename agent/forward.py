@@ -11,14 +11,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from agent.batch import Batch
+from agent.batch import POSITION, Batch
 from agent.config import Config, LossConfig
 from agent.losses import actor, critic
-from agent.losses.foresight import forecast_error
+from agent.losses.foresight import forecast_error, move_error, reach_target
 from agent.losses.reduce import masked_mean
 from agent.losses.returns import expected_value, td_target
 from agent.losses.two_hot import symlog
 from agent.nets.distributions import Choices
+from agent.nets.foresight import DISCOUNT
 from agent.nets.model import AgentModel, Interface
 from agent.values import decode, per_discount, policy_values, value_bins
 
@@ -66,7 +67,7 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
     worth = actor.advantage_filter(advantages, batch.valid, config.advantage_filter, config.advantage_temperature)
     cloning = actor.filtered_cloning(policy.log_prob(actions.unsqueeze(-2)), worth)
     actor_loss = _actor_loss(model, choices, values, cloning, config)
-    foresight = _foresight_loss(model, states[:, :-1], batch)
+    foresight = _foresight_loss(model, states[..., : model.representation.d_model], batch)
     with torch.no_grad():
         diagnostics = {
             "value": masked_mean(taken.mean(0)[..., -1:], batch.valid),
@@ -82,12 +83,38 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
 
 
 def _foresight_loss(model: AgentModel, states: Tensor, batch: Batch) -> Tensor | None:
-    """How far forecasts of the executed actions are from what was reached, in nats a step; None without foresight."""
-    logits = model.representation.forecast(states)  # (B, L, A, K)
-    if logits is None:
+    """How far forecasts of the executed actions are from what followed, a scalar; None without foresight.
+
+    `states` (B, L + 1, d_model).
+    """
+    foresight = model.representation.foresight
+    if foresight is None:
         return None
-    index = batch.actions.long()[..., None, None].expand(*logits.shape[:2], 1, logits.shape[3])
-    return masked_mean(forecast_error(logits.gather(2, index).squeeze(2), batch.reached), batch.valid)
+    logits = foresight(states)  # (B, L + 1, A, K)
+    error = forecast_error(_of_actions(logits[:, :-1], batch.actions), _reach_targets(model, states, logits, batch))
+    moves, position = foresight.moves(states[:, :-1]), batch.inputs.observations.get(POSITION)
+    if moves is not None and position is not None:
+        error = error + move_error(_of_actions(moves, batch.actions), position, batch.inputs.is_first)
+    return masked_mean(error.unsqueeze(-1), batch.valid)
+
+
+@torch.no_grad()
+def _reach_targets(model: AgentModel, states: Tensor, logits: Tensor, batch: Batch) -> Tensor:
+    """What forecasts are to be (B, L, K): the online network chooses, the target values (van Hasselt et al. 2016)."""
+    assert model.target_foresight is not None
+    later = logits[:, 1:]
+    if batch.inputs.legal is not None:
+        later = later.masked_fill(~batch.inputs.legal[:, 1:].unsqueeze(-1), -torch.inf)
+    best = later.argmax(2, keepdim=True)  # (B, L, 1, K)
+    values = model.target_foresight(states[:, 1:]).gather(2, best).squeeze(2).sigmoid()
+    dead = batch.terminated & (batch.rewards <= 0)  # when an instruction is done the world goes on
+    return reach_target(batch.reached, values.float(), dead, batch.valid, DISCOUNT)
+
+
+def _of_actions(outputs: Tensor, actions: Tensor) -> Tensor:
+    """Of `outputs` (B, L, A, K) those of the executed `actions` (B, L): (B, L, K)."""
+    index = actions.long()[..., None, None].expand(*actions.shape, 1, outputs.shape[-1])
+    return outputs.gather(2, index).squeeze(2)
 
 
 @torch.no_grad()

@@ -30,14 +30,24 @@ class GoalIndex:
             if not self._sources[kind]:
                 del self._sources[kind]
 
-    def draw(self, rng: np.random.Generator) -> Hindsight | None:
-        """One of the trajectories that reached a kind of goal, all kinds being as likely; None if there is none."""
+    def draw(self, rng: np.random.Generator) -> tuple[Hindsight, int] | None:
+        """One of the trajectories that reached a kind of goal, all kinds being as likely, and a step that reached it.
+
+        None if there is none.
+        """
         if not self._sources:
             return None
-        reached = list(self._sources.values())
-        some = reached[rng.integers(len(reached))]
-        return some[rng.integers(len(some))]
+        kinds = list(self._sources)
+        kind = kinds[rng.integers(len(kinds))]
+        some = self._sources[kind]
+        source = some[rng.integers(len(some))]
+        steps = source.trajectory.events[self._kinds_at(source) == kind, 0]
+        return source, int(rng.choice(steps))
 
     def _kinds_of(self, source: Hindsight) -> list[int]:
+        return np.unique(self._kinds_at(source)).tolist()
+
+    def _kinds_at(self, source: Hindsight) -> np.ndarray:
+        """(E,) the kinds of its events."""
         goals = source.trajectory.events[:, 1]
-        return np.unique(goals if self._kinds is None else self._kinds[goals]).tolist()
+        return goals if self._kinds is None else self._kinds[goals]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gymnasium import spaces
 
+from agent.batch import POSITION
 from agent.config import ModelConfig
 from agent.envs.base import EnvSpec
 from agent.goals.vocabularies import vocabulary
@@ -20,6 +21,7 @@ def interface_of(spec: EnvSpec) -> Interface:
         action_space=spec.action_space,
         goal_tokens=goals.tokens if spec.goals else None,
         goal_kinds=goals.kinds if spec.goals else None,
+        goal_places=goals.places if spec.goals and POSITION in spec.observation_space.spaces else None,
         num_goal_slots=spec.max_instruction,
     )
 

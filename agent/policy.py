@@ -141,7 +141,7 @@ class Policy:
         remembered = representation.memory.step(representation.encoder(inputs)[:, 0], inputs.time[:, 0], self._cache)
         self._cached += 1
         self._cached[idle] = -1
-        return representation.complete(remembered, inputs.goals[:, 0])
+        return representation.complete(remembered.unsqueeze(1), inputs)[:, 0]
 
     def _place_windows(self, time: np.ndarray) -> None:
         """Where the windows begin is a function of the time alone, so that a resumed run acts on the same ones."""

@@ -37,6 +37,14 @@ class SequenceArrays:
     starts: np.ndarray  # (B,) int32, the step it was cut at
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """A trajectory, and a step that the window is to hold."""
+
+    source: Hindsight
+    around: int | None = None
+
+
 class Replay:
     """Draws windows from the trajectories on a shelf."""
 
@@ -73,34 +81,36 @@ class Replay:
 
         All trajectories are equally likely; or `by` step all steps are, so that longer trajectories come more often.
         But `goal_share` of them are drawn by what they reached: a kind of goal first, all being as likely, then one of
-        the trajectories that reached it.
+        the trajectories that reached it, and the window around a step that did.
         `reward_share` of the windows are drawn among those only that hold a step with a reward, where the trajectory
         has one.
         """
         assert len(self.shelf), "there is nothing to sample from"
         batch = self._empty_batch(batch_size)
-        for row, source in enumerate(self._draw(batch_size, rng)):
-            while not self._fill(batch, row, source, hindsight.relabel(source, relabel, statistics, rng), rng):
-                (source,) = self._draw(1, rng)
+        for row, drawn in enumerate(self._draw(batch_size, rng)):
+            while not self._fill(batch, row, drawn, hindsight.relabel(drawn.source, relabel, statistics, rng), rng):
+                (drawn,) = self._draw(1, rng)
         return batch
 
-    def _draw(self, count: int, rng: np.random.Generator) -> list[Hindsight]:
+    def _draw(self, count: int, rng: np.random.Generator) -> list[_Drawn]:
         if self.by == "trajectory":
             places = rng.integers(len(self.shelf), size=count)
         else:
             places = np.searchsorted(self.shelf.ends, rng.integers(self.shelf.num_steps, size=count), side="right")
-        sources = [self.shelf[place] for place in places]
+        drawn = [_Drawn(self.shelf[place]) for place in places]
         if self.goal_share:
             for row in np.flatnonzero(rng.random(count) < self.goal_share):
-                sources[row] = self.shelf.by_goal.draw(rng) or sources[row]
-        return sources
+                if found := self.shelf.by_goal.draw(rng):
+                    drawn[row] = _Drawn(*found)
+        return drawn
 
-    def _draw_start(self, labels: Relabelled, rng: np.random.Generator) -> int:
+    def _draw_start(self, labels: Relabelled, around: int | None, rng: np.random.Generator) -> int:
         last = max(labels.length - self.context, 0)
         if rng.random() < self.reward_share and (paying := np.flatnonzero(labels.rewards)).size:
-            step = int(rng.choice(paying))
-            return int(rng.integers(max(step - self.context + 1, 0), min(step, last) + 1))
-        return int(rng.integers(last + 1))
+            around = int(rng.choice(paying))
+        if around is None or around >= labels.length:
+            return int(rng.integers(last + 1))
+        return int(rng.integers(max(around - self.context + 1, 0), min(around, last) + 1))
 
     def _empty_batch(self, batch_size: int) -> SequenceArrays:
         newest = self.shelf[-1].trajectory
@@ -127,10 +137,11 @@ class Replay:
         )
 
     def _fill(
-        self, batch: SequenceArrays, row: int, source: Hindsight, labels: Relabelled, rng: np.random.Generator
+        self, batch: SequenceArrays, row: int, drawn: _Drawn, labels: Relabelled, rng: np.random.Generator
     ) -> bool:
         """Fill one row with a window of the trajectory as `labels` sees it; False when that is not there any more."""
-        trajectory, start = source.trajectory, self._draw_start(labels, rng)
+        source, trajectory = drawn.source, drawn.source.trajectory
+        start = self._draw_start(labels, drawn.around, rng)
         stop = min(start + self.context, labels.length)
         observations = self.shelf.observations(source, start, stop + 1)
         if observations is None:

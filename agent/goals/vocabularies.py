@@ -33,6 +33,7 @@ class Vocabulary:
     tokens: np.ndarray  # (goals + 1, words) numbers of the words of each goal, 0 is no word; the last row is all 0
     describe: Callable[[Sequence[int]], str]  # text of an instruction
     kinds: np.ndarray  # (goals,) number of each goal's kind, from 0: all places to go to are of one
+    places: np.ndarray | None = None  # (goals, 2) where each goal is reached, NaN for goals that are no place
     milestones: frozenset[int] = frozenset()  # goals whose first time is worth telling: not the many places to go to
 
     @property
@@ -50,7 +51,8 @@ def vocabulary(name: str) -> Vocabulary:
         names = tuple(goal.name for goal in GOALS)
         milestones = frozenset(goal.id for goal in GOALS if goal.verb != "travel")
         kinds = np.array([goal.id if goal.id in milestones else len(milestones) for goal in GOALS])
-        return Vocabulary(name, names, goal_tokens(), format_instruction, kinds, milestones)
+        places = np.array([(np.nan, np.nan) if goal.x is None else (goal.x, goal.y) for goal in GOALS])
+        return Vocabulary(name, names, goal_tokens(), format_instruction, kinds, places, milestones)
     if name == SUCCESS:
         return Vocabulary(name, (SUCCESS,), np.array([[1], [0]], np.uint8), partial(_listed, (SUCCESS,)), np.arange(1))
     size = name.removeprefix(_CELLS)
@@ -64,7 +66,7 @@ def _cells(name: str, size: int) -> Vocabulary:
     names = tuple(f"cell ({column}, {row})" for column, row in zip(x.tolist(), y.tolist(), strict=True))
     tokens = np.zeros((size * size + 1, 2), np.uint8)
     tokens[:-1] = np.stack([x, y], axis=1) + 1
-    return Vocabulary(name, names, tokens, partial(_listed, names), np.arange(size * size))
+    return Vocabulary(name, names, tokens, partial(_listed, names), np.arange(size * size), np.stack([x, y], axis=1))
 
 
 def _listed(names: tuple[str, ...], instruction: Sequence[int]) -> str:

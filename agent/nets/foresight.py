@@ -1,48 +1,88 @@
-"""What each action would reach at once: a forecast of goals, learned from every step whatever was asked for.
+"""Where each action leads, learned from every step whatever was asked for.
 
-Rewards are rare and each pays one goal of many; which goals a step reaches is known for all of them. So this is learned
-long before values are, and then tells actor and critics of any goal, asked for often or never, what one step does. An
-auxiliary task in the manner of UNREAL (Jaderberg et al. 2017), whose forecast the heads may use.
+Rewards are rare and each pays one goal of many; which goals a step reached, and where it went, is known for all of
+them. So this is learned long before values are. The heads are then told of the active goal, asked for often or never,
+what each action would lose on the way there: all-goals Q-learning (Kaelbling 1993; Veeriah et al. 2018) as an
+auxiliary task whose forecast is an input, and for places a forecast of the next position.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-GAIN = 5.0  # a probability moves too little beside representations of unit variance
-RARE = -4.0  # logit of a goal before anything has been seen: most steps reach nothing
+DISCOUNT = 0.9
+"""Of forecasts, per step: low, so that one step more or less on the way is no matter of a few hundredths."""
+
+MAX_LOST = 4.0  # steps that an action is said to lose at most: all bad actions are alike
+MAX_STEPS = 40.0  # to a goal, beyond which forecasts are all alike
+FAR = -3.0  # logit of a goal before anything has been seen
 
 
 class Foresight(nn.Module):
-    """From representations to a probability for every action and kind of goal."""
+    """From representations to what every action leads to, for every kind of goal."""
 
     kinds: Tensor
     is_single: Tensor
+    places: Tensor
 
-    def __init__(self, d_model: int, num_actions: int, kinds: np.ndarray) -> None:
-        """`kinds` (goals,): the number of each goal's kind, from 0; goals of one kind are not told apart."""
+    def __init__(self, d_model: int, num_actions: int, kinds: np.ndarray, places: np.ndarray | None = None) -> None:
+        """`kinds` (goals,): the number of each goal's kind, from 0; goals of one kind are not told apart.
+
+        `places` (goals, D): the position that reaches each goal, NaN for goals that are no place; None where the
+        position is not observed.
+        """
         super().__init__()
         sizes = np.bincount(kinds)
         self.shape = (num_actions, len(sizes))
-        self.out = nn.Linear(d_model, num_actions * len(sizes))
-        nn.init.constant_(self.out.bias, RARE)
+        self.reach = nn.Linear(d_model, num_actions * len(sizes))
+        nn.init.constant_(self.reach.bias, FAR)
         no_goal = len(sizes)
         self.register_buffer("kinds", torch.from_numpy(np.append(kinds, no_goal)).long(), persistent=False)
         self.register_buffer("is_single", torch.from_numpy(np.append(sizes == 1, False)), persistent=False)
+        self.move: nn.Linear | None = None
+        if places is not None:
+            padded = np.concatenate([places, np.full((1, places.shape[1]), np.nan)])
+            self.register_buffer("places", torch.from_numpy(padded).float(), persistent=False)
+            self.move = nn.Linear(d_model, num_actions * places.shape[1])
+            nn.init.zeros_(self.move.weight)
+            nn.init.zeros_(self.move.bias)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a promise."""
+        return self.shape[0] + 1
 
     def forward(self, states: Tensor) -> Tensor:
-        """`states` (..., d_model) to logits (..., A, K): does the step by each of A actions reach each of K kinds?"""
-        return self.out(states).unflatten(-1, self.shape)
+        """`states` (..., d_model) to logits (..., A, K) of DISCOUNT ** (steps to each of K kinds after each action)."""
+        return self.reach(states).unflatten(-1, self.shape)
+
+    def moves(self, states: Tensor) -> Tensor | None:
+        """How far each action goes, (..., A, D), in the unit of the positions; None where they are not observed."""
+        return None if self.move is None else self.move(states).unflatten(-1, (self.shape[0], -1))
 
     @torch.no_grad()
-    def promise(self, states: Tensor, goals: Tensor) -> Tensor:
-        """GAIN times the probability that each action reaches the active goal, (..., A).
+    def promise(self, states: Tensor, goals: Tensor, position: Tensor | None) -> Tensor:
+        """Of the active goal: less the steps that each action loses, then the steps to it, (..., A + 1).
 
-        `goals` (..., slots), the active one first. Zero where there is none and where others are of its kind.
+        `goals` (..., slots), the active one first; `position` (..., D). The first are from -MAX_LOST to 0, the last
+        is a share of MAX_STEPS. Zeros where there is no goal, or nothing is known of it.
         """
-        kind = self.kinds[goals[..., 0].long()]  # (...)
-        logits = self(states)
-        index = kind.clamp(max=self.shape[1] - 1)[..., None, None].expand(*logits.shape[:-1], 1)
-        return GAIN * logits.gather(-1, index).squeeze(-1).sigmoid() * self.is_single[kind].unsqueeze(-1)
+        active = goals[..., 0].long()
+        kind = self.kinds[active]
+        index = kind.clamp(max=self.shape[1] - 1)[..., None, None].expand(*kind.shape, self.shape[0], 1)
+        chances = nn.functional.logsigmoid(self(states).gather(-1, index).squeeze(-1))
+        steps = chances / math.log(DISCOUNT)  # (..., A)
+        known = self.is_single[kind].unsqueeze(-1)
+        moves = self.moves(states)
+        if moves is not None and position is not None:
+            offset = self.places[active] - position.float()  # (..., D)
+            is_place = ~offset.isnan().any(-1, keepdim=True)
+            steps = torch.where(is_place, (offset.unsqueeze(-2) - moves).abs().sum(-1) + 1, steps)
+            known = known | is_place
+        fewest = steps.amin(-1, keepdim=True)
+        lost = (steps - fewest).clamp(max=MAX_LOST)
+        return torch.cat([-lost, fewest.clamp(max=MAX_STEPS) / MAX_STEPS], -1) * known

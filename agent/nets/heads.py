@@ -10,12 +10,23 @@ from torch.nn import functional as F
 
 from agent.nets.transformer import NEGATIVE_SLOPE
 
+LEAN = 2.0
+"""Nats that an action loses at first for each step it loses, see `Foresight.promise`."""
+
 
 class ActorHead(nn.Module):
-    """Two hidden layers, then the P raw parameters of one distribution per discount."""
+    """Two hidden layers, then the P raw parameters of one distribution per discount.
 
-    def __init__(self, d_in: int, d_hidden: int, num_discounts: int, num_parameters: int) -> None:
+    Beside them it leans on what was foreseen, as much as it learns to: what each action loses goes into its logit.
+    """
+
+    def __init__(
+        self, d_in: int, d_hidden: int, num_discounts: int, num_parameters: int, foreseen: slice | None = None
+    ) -> None:
+        """`foreseen`: where among the inputs the P losses of the actions are; None where there are none."""
         super().__init__()
+        self.foreseen = foreseen
+        self.lean = None if foreseen is None else nn.Parameter(torch.full((num_discounts, 1), LEAN))
         self.shape = (num_discounts, num_parameters)
         self.hidden = nn.Sequential(
             nn.Linear(d_in, d_hidden),
@@ -29,12 +40,14 @@ class ActorHead(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """`x` (..., d_in) to (..., G, P)."""
-        return self.out(self.hidden(x)).unflatten(-1, self.shape)
+        raw = self.out(self.hidden(x)).unflatten(-1, self.shape)
+        return raw if self.lean is None else raw + self.lean * x[..., self.foreseen].unsqueeze(-2)
 
     def last_discount(self, x: Tensor) -> Tensor:
         """(..., P) for the discount that acts, without computing the others."""
         num_parameters = self.shape[1]
-        return F.linear(self.hidden(x), self.out.weight[-num_parameters:], self.out.bias[-num_parameters:])
+        raw = F.linear(self.hidden(x), self.out.weight[-num_parameters:], self.out.bias[-num_parameters:])
+        return raw if self.lean is None else raw + self.lean[-1] * x[..., self.foreseen]
 
 
 class EnsembleLinear(nn.Module):

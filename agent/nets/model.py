@@ -5,6 +5,7 @@ Built from what flows in and out (`Interface`) and the configured sizes. Knows n
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 
-from agent.batch import Inputs
+from agent.batch import POSITION, Inputs
 from agent.config import Config
 from agent.nets.actions import action_code
 from agent.nets.distributions import Distribution, family_of
@@ -35,6 +36,7 @@ class Interface:
     goal_tokens: np.ndarray | None  # (goals + 1, words) the words of each goal; None without instructions
     num_goal_slots: int  # longest instruction
     goal_kinds: np.ndarray | None = None  # (goals,) number of each goal's kind, from 0; None without instructions
+    goal_places: np.ndarray | None = None  # (goals, D) the `POSITION` that reaches each, NaN for what is no place
 
 
 _ACTING = ("representation.", "actor.", "critics.", "popart.")
@@ -57,22 +59,20 @@ class Representation(nn.Module):
             eye=Eye(model.image_network, model.image_channels),
         )
         self.memory = build_memory(model)
+        self.d_model = model.d_model
         self.foresight = _foresight(interface, config)
-        self.width = model.d_model + (self.foresight.shape[0] if self.foresight else 0)
+        self.width = model.d_model + (self.foresight.width if self.foresight else 0)
 
     def forward(self, inputs: Inputs) -> Tensor:
         """(B, T) steps to (B, T, width); position t depends on steps 0..t only."""
-        return self.complete(self.memory(self.encoder(inputs), inputs.time), inputs.goals)
+        return self.complete(self.memory(self.encoder(inputs), inputs.time), inputs)
 
-    def complete(self, remembered: Tensor, goals: Tensor) -> Tensor:
-        """What the memory gives, (..., d_model), and behind it what each action promises for `goals` (..., slots)."""
+    def complete(self, remembered: Tensor, inputs: Inputs) -> Tensor:
+        """What the memory gives, (B, T, d_model), and behind it what is foreseen of the active goal: (B, T, width)."""
         if self.foresight is None:
             return remembered
-        return torch.cat([remembered, self.foresight.promise(remembered, goals)], dim=-1)
-
-    def forecast(self, states: Tensor) -> Tensor | None:
-        """Logits (..., A, K) of what each action reaches in `states` (..., width); None without foresight."""
-        return None if self.foresight is None else self.foresight(states[..., : self.foresight.out.in_features])
+        promise = self.foresight.promise(remembered, inputs.goals, inputs.observations.get(POSITION))
+        return torch.cat([remembered, promise], dim=-1)
 
 
 class ActingModel(nn.Module):
@@ -111,15 +111,26 @@ class AgentModel(ActingModel):
         self.target_critics = _critics(interface, config, self.representation.width, len(bin_centers))
         self.target_actor.load_state_dict(self.actor.state_dict())
         self.target_critics.load_state_dict(self.critics.state_dict())
-        for target in (self.target_actor, self.target_critics):
+        self.target_foresight = copy.deepcopy(self.representation.foresight)
+        for target, _ in self._targets():
             target.requires_grad_(False)
 
     @torch.no_grad()
     def update_targets(self, tau: float) -> None:
         """target <- (1 - tau) target + tau online, for the heads; the representation has no target."""
-        for target, online in ((self.target_actor, self.actor), (self.target_critics, self.critics)):
+        for target, online in self._targets():
             for frozen, trained in zip(target.parameters(), online.parameters(), strict=True):
                 frozen.lerp_(trained, tau)
+
+    def _targets(self) -> list[tuple[nn.Module, nn.Module]]:
+        """The copies that targets are made with, and what they follow."""
+        pairs: list[tuple[nn.Module, nn.Module]] = [
+            (self.target_actor, self.actor),
+            (self.target_critics, self.critics),
+        ]
+        if self.target_foresight is not None and self.representation.foresight is not None:
+            pairs.append((self.target_foresight, self.representation.foresight))
+        return pairs
 
 
 def acting_tensors(model: ActingModel) -> dict[str, Tensor]:
@@ -137,13 +148,14 @@ def _foresight(interface: Interface, config: Config) -> Foresight | None:
     space, kinds = interface.action_space, interface.goal_kinds
     if not config.model.foresight or kinds is None or not isinstance(space, spaces.Discrete):
         return None
-    return Foresight(config.model.d_model, int(space.n), kinds)
+    return Foresight(config.model.d_model, int(space.n), kinds, interface.goal_places)
 
 
 def _actor(interface: Interface, config: Config, width: int) -> ActorHead:
     model = config.model
     family = family_of(interface.action_space, model.continuous)
-    return ActorHead(width, model.d_head, len(config.loss.discounts), family.num_parameters)
+    foreseen = slice(model.d_model, width - 1) if width > model.d_model else None
+    return ActorHead(width, model.d_head, len(config.loss.discounts), family.num_parameters, foreseen)
 
 
 def _critics(interface: Interface, config: Config, width: int, num_bins: int) -> CriticHead:

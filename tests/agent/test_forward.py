@@ -342,7 +342,7 @@ def test_gradients_go_where_they_should(actor, critic, kind):
     assert not any(buffer.requires_grad for buffer in model.buffers())
     assert not terms.targets.requires_grad
     assert not any(value.requires_grad for value in terms.diagnostics.values())
-    if kind == "foreseen":
+    if config.model.foresight:
         assert terms.foresight is not None and reached(model, terms.foresight) == {"representation"}
     else:
         assert terms.foresight is None

@@ -142,6 +142,12 @@ def test_a_share_of_the_rollouts_is_drawn_by_what_they_reached():
     assert len(set(nothing_reached.trajectories.tolist())) > 80
 
 
+def test_what_is_drawn_by_a_goal_is_cut_around_a_step_that_reached_it():
+    trajectory = replace(make_trajectory(0, 100), events=np.array([(70, 3)], np.int32))
+    batch = sample(make_replay(trajectory, context=8, goal_share=1.0), batch_size=300)
+    assert set(batch.starts.tolist()) == set(range(63, 71))
+
+
 @settings(deadline=None)
 @given(seed=st.integers(0, 5), length=st.integers(2, 30))
 def test_the_goals_reached_by_each_step_are_told_by_kind(seed, length):

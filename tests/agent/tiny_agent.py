@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from gymnasium import Space, spaces
 
-from agent.batch import ACTION_MASK, Batch, Inputs
+from agent.batch import ACTION_MASK, POSITION, Batch, Inputs
 from agent.config import Config, override
 from agent.forward import build_model
 from agent.nets.model import AgentModel, Interface
@@ -32,13 +32,20 @@ INTERFACE = Interface(
 MASKED = replace(
     INTERFACE, observation_space=spaces.Dict({**OBSERVATIONS, ACTION_MASK: spaces.MultiBinary(NUM_ACTIONS)})
 )
+MAP_SIZE = 40
+ON_A_MAP = replace(
+    INTERFACE,
+    observation_space=spaces.Dict({**OBSERVATIONS, POSITION: spaces.Box(0, MAP_SIZE - 1, (2,), np.uint8)}),
+    goal_places=np.array([(np.nan, np.nan)] * 4 + [(0, 0), (3, 3), (9, 1)]),
+)
 BITS = replace(INTERFACE, action_space=spaces.MultiBinary(3))
 BOX = replace(INTERFACE, action_space=spaces.Box(np.float32([-1, 0]), np.float32([3, 10])))
 
 KINDS: dict[str, tuple[Interface, dict[str, Any]]] = {  # of actions: an interface, and what the configuration adds
     "discrete": (INTERFACE, {}),
     "foreseen": (INTERFACE, {"model__foresight": True, "loss__foresight_weight": 2.0}),
-    "masked": (MASKED, {}),
+    "on a map": (ON_A_MAP, {"model__foresight": True}),
+    "masked": (MASKED, {"model__foresight": True}),
     "bits": (BITS, {}),
     "gaussian": (BOX, {}),
     "mixture": (BOX, {"model__continuous": "mixture"}),
@@ -104,6 +111,8 @@ def random_inputs(rng: np.random.Generator, rows: int, length: int, interface: I
     previous_rewards = rng.random(shape).astype(np.float32)
     if ACTION_MASK in interface.observation_space.spaces:
         observations[ACTION_MASK] = (rng.random((*shape, NUM_ACTIONS)) < 0.6).astype(np.int8)
+    if POSITION in interface.observation_space.spaces:
+        observations[POSITION] = rng.integers(MAP_SIZE, size=(*shape, 2)).astype(np.uint8)
     return Inputs(
         observations={key: torch.from_numpy(value) for key, value in observations.items()},
         goals=torch.from_numpy(goals),
