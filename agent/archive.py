@@ -16,7 +16,7 @@ from agent.envs.base import EnvSpec
 from agent.goals.grammar import wanted_instruction
 from agent.goals.vocabularies import vocabulary
 from agent.goals.vocabulary import ACHIEVEMENT_GOALS
-from agent.interface import context_of
+from agent.interface import context_of, foreseen_kinds
 from agent.relabel import GoalStatistics
 from agent.replay import Replay, SequenceArrays
 from agent.shelf import Shelf
@@ -44,7 +44,7 @@ class Archive:
             config.replay.reward_share,
             config.replay.by,
             config.replay.goal_share,
-            goals.kinds if config.model.foresight else None,
+            foreseen_kinds(spec) if config.model.foresight else None,
         )
         self._statistics = GoalStatistics(len(goals.names), goals.kinds)
         self._mode: RelabelMode = config.replay.relabel

@@ -67,8 +67,8 @@ class ModelConfig(Section):
     d_head: Positive = Field(default=128, description="width of the hidden layers of actor and critics")
     foresight: bool = Field(
         default=False,
-        description="whether actor and critics are told what each action would lose on the way to the goal, which is "
-        "learned from all steps, for all goals; for discrete actions and worlds with goals",
+        description="whether actor and critics are told what each action would lose on the way to the goal (where "
+        "there are no goals: to the next reward), which is learned from all steps for all goals; for discrete actions",
     )
     continuous: Literal["gaussian", "mixture", "beta"] = Field(
         default="gaussian", description="distribution of continuous actions: tanh-Gaussian, a mixture of five, or Beta"

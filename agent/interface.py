@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from gymnasium import spaces
 
 from agent.batch import POSITION
@@ -20,10 +21,15 @@ def interface_of(spec: EnvSpec) -> Interface:
         observation_space=spec.observation_space,
         action_space=spec.action_space,
         goal_tokens=goals.tokens if spec.goals else None,
-        goal_kinds=goals.kinds if spec.goals else None,
+        goal_kinds=foreseen_kinds(spec),
         goal_places=goals.places if spec.goals and POSITION in spec.observation_space.spaces else None,
         num_goal_slots=spec.max_instruction,
     )
+
+
+def foreseen_kinds(spec: EnvSpec) -> np.ndarray:
+    """(goals,) the number of each goal's kind, from 0; in a world without goals there is one: a step that pays."""
+    return vocabulary(spec.vocabulary).kinds if spec.goals else np.zeros(1, int)
 
 
 def context_of(model: ModelConfig, spec: EnvSpec) -> int:

@@ -62,7 +62,8 @@ class Replay:
         """`context`: L, transitions of a window. `max_instruction`: length of the longest instruction.
 
         `no_goal` fills the slots behind an instruction. `reward_share`, `by` and `goal_share`: see `sample`.
-        `kinds` (goals,): the number of each goal's kind, from 0; without, nothing is told of the goals reached.
+        `kinds` (goals,): the number of each goal's kind, from 0; without, nothing is told of the goals reached. Where
+        there are no instructions, what pays is the one goal.
         """
         self.shelf = shelf
         self.context = context
@@ -163,7 +164,9 @@ class Replay:
         batch.terminated[row, :num_steps] = labels.terminated[steps]
         batch.truncated[row, :num_steps] = trajectory.truncated[steps]
         batch.valid[row, :num_steps] = True
-        if self.kinds is not None:
+        if self.kinds is not None and not self.max_instruction:
+            batch.reached[row, :num_steps, 0] = labels.rewards[steps] > 0
+        elif self.kinds is not None:
             events = trajectory.events[slice(*np.searchsorted(trajectory.events[:, 0], (start, stop)))]
             batch.reached[row, events[:, 0] - start, self.kinds[events[:, 1]]] = True
 

@@ -68,10 +68,11 @@ class Foresight(nn.Module):
     def promise(self, states: Tensor, goals: Tensor, position: Tensor | None) -> Tensor:
         """Of the active goal: less the steps that each action loses, then the steps to it, (..., A + 1).
 
-        `goals` (..., slots), the active one first; `position` (..., D). The first are from -MAX_LOST to 0, the last
+        `goals` (..., slots), the active one first, or none at all where one goal is meant at all times; `position`
+        (..., D). The first are from -MAX_LOST to 0, the last
         is a share of MAX_STEPS. Zeros where there is no goal, or nothing is known of it.
         """
-        active = goals[..., 0].long()
+        active = goals[..., 0].long() if goals.shape[-1] else goals.new_zeros(goals.shape[:-1]).long()
         kind = self.kinds[active]
         index = kind.clamp(max=self.shape[1] - 1)[..., None, None].expand(*kind.shape, self.shape[0], 1)
         chances = nn.functional.logsigmoid(self(states).gather(-1, index).squeeze(-1))

@@ -35,7 +35,7 @@ class Interface:
     action_space: gymnasium.Space
     goal_tokens: np.ndarray | None  # (goals + 1, words) the words of each goal; None without instructions
     num_goal_slots: int  # longest instruction
-    goal_kinds: np.ndarray | None = None  # (goals,) number of each goal's kind, from 0; None without instructions
+    goal_kinds: np.ndarray | None = None  # (goals,) number of each goal's kind, from 0: of what there is to foresee
     goal_places: np.ndarray | None = None  # (goals, D) the `POSITION` that reaches each, NaN for what is no place
 
 

@@ -50,6 +50,12 @@ def test_nothing_is_promised_of_goals_that_are_not_told_apart_or_are_none(goal):
     assert not by_hand().promise(torch.ones(2, 1), torch.full((2, 3), goal), None).any()
 
 
+def test_where_there_are_no_goals_the_first_kind_is_meant_at_all_times():
+    foresight, states = by_hand(), torch.ones(5, 2, 1)
+    promise = foresight.promise(states, torch.zeros(5, 2, 0, dtype=torch.int16), None)
+    torch.testing.assert_close(promise, foresight.promise(states, torch.zeros(5, 2, 1, dtype=torch.int16), None))
+
+
 def test_on_the_way_to_a_place_an_action_loses_what_it_does_not_come_nearer():
     foresight = by_hand(np.array([(np.nan, np.nan), (np.nan, np.nan), (0, 0), (7, 2)]))
     assert foresight.move

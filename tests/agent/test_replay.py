@@ -165,6 +165,14 @@ def test_the_goals_reached_by_each_step_are_told_by_kind(seed, length):
             assert batch.reached[row, step, kind] == expected
 
 
+def test_without_instructions_what_pays_is_the_one_goal():
+    trajectory = replace(make_trajectory(0, 4), instruction=np.zeros(0, np.int16))
+    trajectory.rewards[:] = [0, 1, -1, 0.5]
+    replay = make_replay(trajectory)
+    batch = sample(Replay(replay.shelf, 6, 0, 0, kinds=np.zeros(1, int)), batch_size=1, mode="none")
+    assert batch.reached[0, :, 0].tolist() == [False, True, False, True, False, False]
+
+
 def test_a_window_by_hand():
     """Goals 7 then 8 are reached at steps 1 and 3; rewards and goals of each token follow."""
     trajectory = make_trajectory(0, 4)
