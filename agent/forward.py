@@ -20,7 +20,7 @@ from agent.losses.returns import expected_value, td_target
 from agent.losses.two_hot import symlog
 from agent.nets.distributions import Choices
 from agent.nets.foresight import DISCOUNT
-from agent.nets.model import AgentModel, Interface
+from agent.nets.model import AgentModel, Interface, Represented
 from agent.values import decode, per_discount, policy_values, value_bins
 
 
@@ -47,7 +47,8 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
     head; the targets get none.
     Draws of actions come from torch's global generator. Nothing of the model changes.
     """
-    states = model.representation(batch.inputs)  # (B, L+1, d_model)
+    represented = model.representation(batch.inputs)
+    states = represented.states  # (B, L+1, width)
     legal = batch.inputs.legal
     here = None if legal is None else legal[:, :-1]
     policy = model.policy(model.actor, states[:, :-1], here)  # (B, L, G)
@@ -67,7 +68,7 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
     worth = actor.advantage_filter(advantages, batch.valid, config.advantage_filter, config.advantage_temperature)
     cloning = actor.filtered_cloning(policy.log_prob(actions.unsqueeze(-2)), worth)
     actor_loss = _actor_loss(model, choices, values, cloning, config)
-    foresight = _foresight_loss(model, states[..., : model.representation.d_model], batch)
+    foresight = _foresight_loss(model, represented, batch)
     with torch.no_grad():
         diagnostics = {
             "value": masked_mean(taken.mean(0)[..., -1:], batch.valid),
@@ -82,31 +83,30 @@ def loss_terms(model: AgentModel, batch: Batch, config: LossConfig, subset: Tens
     )
 
 
-def _foresight_loss(model: AgentModel, states: Tensor, batch: Batch) -> Tensor | None:
-    """How far forecasts of the executed actions are from what followed, a scalar; None without foresight.
-
-    `states` (B, L + 1, d_model).
-    """
-    foresight = model.representation.foresight
-    if foresight is None:
+def _foresight_loss(model: AgentModel, represented: Represented, batch: Batch) -> Tensor | None:
+    """How far forecasts of the executed actions are from what followed, a scalar; None without foresight."""
+    foreseen = represented.foreseen
+    if foreseen is None:
         return None
-    logits = foresight(states)  # (B, L + 1, A, K)
-    error = forecast_error(_of_actions(logits[:, :-1], batch.actions), _reach_targets(model, states, logits, batch))
-    moves, position = foresight.moves(states[:, :-1]), batch.inputs.observations.get(POSITION)
-    if moves is not None and position is not None:
-        error = error + move_error(_of_actions(moves, batch.actions), position, batch.inputs.is_first)
+    error = forecast_error(
+        _of_actions(foreseen.reach[:, :-1], batch.actions), _reach_targets(model, represented, batch)
+    )
+    position = batch.inputs.observations.get(POSITION)
+    if foreseen.moves is not None and position is not None:
+        moves = _of_actions(foreseen.moves[:, :-1], batch.actions)
+        error = error + move_error(moves, position, batch.inputs.is_first)
     return masked_mean(error.unsqueeze(-1), batch.valid)
 
 
 @torch.no_grad()
-def _reach_targets(model: AgentModel, states: Tensor, logits: Tensor, batch: Batch) -> Tensor:
+def _reach_targets(model: AgentModel, represented: Represented, batch: Batch) -> Tensor:
     """What forecasts are to be (B, L, K): the online network chooses, the target values (van Hasselt et al. 2016)."""
-    assert model.target_foresight is not None
-    later = logits[:, 1:]
+    assert model.target_foresight is not None and represented.foreseen is not None and represented.known is not None
+    later = represented.foreseen.reach[:, 1:]
     if batch.inputs.legal is not None:
         later = later.masked_fill(~batch.inputs.legal[:, 1:].unsqueeze(-1), -torch.inf)
     best = later.argmax(2, keepdim=True)  # (B, L, 1, K)
-    values = model.target_foresight(states[:, 1:]).gather(2, best).squeeze(2).sigmoid()
+    values = model.target_foresight(represented.known[:, 1:]).reach.gather(2, best).squeeze(2).sigmoid()
     dead = batch.terminated & (batch.rewards <= 0)  # when an instruction is done the world goes on
     return reach_target(batch.reached, values.float(), dead, batch.valid, DISCOUNT)
 

@@ -138,10 +138,12 @@ class Policy:
         actors = np.arange(len(time))
         inputs = _inputs(recorder, actors, time[:, None], self._device)
         representation = self.model.representation
-        remembered = representation.memory.step(representation.encoder(inputs)[:, 0], inputs.time[:, 0], self._cache)
+        features = representation.encoder.features(inputs)
+        token = representation.encoder.mix(features)[:, 0]
+        remembered = representation.memory.step(token, inputs.time[:, 0], self._cache)
         self._cached += 1
         self._cached[idle] = -1
-        return representation.complete(remembered.unsqueeze(1), inputs)[:, 0]
+        return representation.complete(remembered.unsqueeze(1), features, inputs).states[:, 0]
 
     def _place_windows(self, time: np.ndarray) -> None:
         """Where the windows begin is a function of the time alone, so that a resumed run acts on the same ones."""

@@ -155,14 +155,14 @@ class StepEncoder(nn.Module):
         parts = [part_for(observation_space[name], d_token, d_encoder, eye) for name in self.names]
         self.parts = nn.ModuleList(parts)
         self.images = tuple(name for name, part in zip(self.names, parts, strict=True) if isinstance(part, Image))
-        width = sum(part.width for part in parts) + actions.width + 2
+        self.width = sum(part.width for part in parts) + actions.width + 2
         self.goal_words: nn.Embedding | None = None
         if goal_tokens is not None:
             self.register_buffer("goal_tokens", torch.tensor(goal_tokens, dtype=torch.long), persistent=False)
             self.goal_words = nn.Embedding(int(goal_tokens.max()) + 1, d_token)
-            width += num_goal_slots * goal_tokens.shape[1] * d_token
+            self.width += num_goal_slots * goal_tokens.shape[1] * d_token
         self.mix = nn.Sequential(
-            nn.Linear(width, d_encoder),
+            nn.Linear(self.width, d_encoder),
             nn.LeakyReLU(NEGATIVE_SLOPE),
             nn.Linear(d_encoder, d_model),
             nn.LayerNorm(d_model),
@@ -175,6 +175,10 @@ class StepEncoder(nn.Module):
             part.update(inputs.observations[name], valid)
 
     def forward(self, inputs: Inputs) -> Tensor:
+        return self.mix(self.features(inputs))
+
+    def features(self, inputs: Inputs) -> Tensor:
+        """All there is to mix into a token, (B, T, width)."""
         features = [part(inputs.observations[name]) for name, part in zip(self.names, self.parts, strict=True)]
         begun = inputs.is_first.unsqueeze(-1).float()  # (B, T, 1)
         previous = self.actions.encode(inputs.previous_actions) * (inputs.time > 0).unsqueeze(-1)
@@ -183,4 +187,4 @@ class StepEncoder(nn.Module):
         if self.goal_words is not None:
             words = self.goal_tokens[inputs.goals.long()]  # (B, T, slots, words)
             features.append(self.goal_words(words).flatten(2))
-        return self.mix(torch.cat(features, dim=-1))
+        return torch.cat(features, dim=-1)

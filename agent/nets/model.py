@@ -20,7 +20,7 @@ from agent.config import Config
 from agent.nets.actions import action_code
 from agent.nets.distributions import Distribution, family_of
 from agent.nets.encoders import StepEncoder
-from agent.nets.foresight import Foresight
+from agent.nets.foresight import Foreseen, Foresight
 from agent.nets.heads import ActionCritic, ActorHead, ChoiceCritic, CriticHead
 from agent.nets.images import Eye
 from agent.nets.memory import build_memory
@@ -37,6 +37,15 @@ class Interface:
     num_goal_slots: int  # longest instruction
     goal_kinds: np.ndarray | None = None  # (goals,) number of each goal's kind, from 0: of what there is to foresee
     goal_places: np.ndarray | None = None  # (goals, D) the `POSITION` that reaches each, NaN for what is no place
+
+
+@dataclass(frozen=True)
+class Represented:
+    """What the heads see, and what foresight goes by and finds, where there is any."""
+
+    states: Tensor  # (B, T, width)
+    known: Tensor | None = None  # (B, T, d_in)
+    foreseen: Foreseen | None = None
 
 
 _ACTING = ("representation.", "actor.", "critics.", "popart.")
@@ -59,20 +68,22 @@ class Representation(nn.Module):
             eye=Eye(model.image_network, model.image_channels),
         )
         self.memory = build_memory(model)
-        self.d_model = model.d_model
-        self.foresight = _foresight(interface, config)
+        self.foresight = _foresight(interface, config, self.encoder.width + model.d_model)
         self.width = model.d_model + (self.foresight.width if self.foresight else 0)
 
-    def forward(self, inputs: Inputs) -> Tensor:
-        """(B, T) steps to (B, T, width); position t depends on steps 0..t only."""
-        return self.complete(self.memory(self.encoder(inputs), inputs.time), inputs)
+    def forward(self, inputs: Inputs) -> Represented:
+        """(B, T) steps; position t depends on steps 0..t only."""
+        features = self.encoder.features(inputs)
+        return self.complete(self.memory(self.encoder.mix(features), inputs.time), features, inputs)
 
-    def complete(self, remembered: Tensor, inputs: Inputs) -> Tensor:
-        """What the memory gives, (B, T, d_model), and behind it what is foreseen of the active goal: (B, T, width)."""
+    def complete(self, remembered: Tensor, features: Tensor, inputs: Inputs) -> Represented:
+        """What the memory gives, (B, T, d_model), and behind it what is foreseen of the active goal."""
         if self.foresight is None:
-            return remembered
-        promise = self.foresight.promise(remembered, inputs.goals, inputs.observations.get(POSITION))
-        return torch.cat([remembered, promise], dim=-1)
+            return Represented(remembered)
+        known = torch.cat([features, remembered], dim=-1)
+        foreseen = self.foresight(known)
+        promise = self.foresight.promise(foreseen, inputs.goals, inputs.observations.get(POSITION))
+        return Represented(torch.cat([remembered, promise], dim=-1), known, foreseen)
 
 
 class ActingModel(nn.Module):
@@ -144,11 +155,11 @@ def num_parameters(parameters: Iterable[nn.Parameter]) -> int:
     return sum(p.numel() for p in parameters if p.requires_grad)
 
 
-def _foresight(interface: Interface, config: Config) -> Foresight | None:
+def _foresight(interface: Interface, config: Config, d_in: int) -> Foresight | None:
     space, kinds = interface.action_space, interface.goal_kinds
     if not config.model.foresight or kinds is None or not isinstance(space, spaces.Discrete):
         return None
-    return Foresight(config.model.d_model, int(space.n), kinds, interface.goal_places)
+    return Foresight(d_in, config.model.d_encoder, int(space.n), kinds, interface.goal_places)
 
 
 def _actor(interface: Interface, config: Config, width: int) -> ActorHead:

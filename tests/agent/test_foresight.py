@@ -23,49 +23,52 @@ from agent.batch import POSITION
 from agent.forward import loss_terms
 from agent.learner import Learner
 from agent.losses.foresight import forecast_error, move_error, reach_target
-from agent.nets.foresight import DISCOUNT, MAX_LOST, MAX_STEPS, Foresight
+from agent.nets.foresight import DISCOUNT, MAX_LOST, MAX_STEPS, Foreseen, Foresight
 from agent.nets.heads import LEAN, ActorHead
 
 FORESEEN = {"model__foresight": True}
 
 
 def by_hand(places: np.ndarray | None = None) -> Foresight:
-    """Two actions, goals 0 and 1 of a kind each, 2 and 3 of a third; after action 0 the goals are 1 and 20 steps away,
-    after action 1 it is 3 and 200."""
-    foresight = Foresight(1, 2, np.array([0, 1, 2, 2]), places)
-    foresight.reach.weight.data.zero_()
-    steps = torch.tensor([[1.0, 20.0, 5.0], [3.0, 200.0, 5.0]])  # (actions, kinds)
-    foresight.reach.bias.data = torch.logit(DISCOUNT ** steps.double(), eps=1e-12).float().flatten()
-    return foresight
+    """Two actions, goals 0 and 1 of a kind each, 2 and 3 of a third."""
+    return Foresight(1, 1, 2, np.array([0, 1, 2, 2]), places)
+
+
+STEPS = torch.tensor([[1.0, 20.0, 5.0], [3.0, 200.0, 5.0]])  # to each kind (second) after each action (first)
+
+
+def foreseen(*shape: int, moves: torch.Tensor | None = None) -> Foreseen:
+    """`STEPS` in all states (*shape)."""
+    reach = torch.logit(DISCOUNT ** STEPS.double(), eps=1e-12).float()
+    return Foreseen(reach.expand(*shape, 2, 3), None if moves is None else moves.expand(*shape, 2, 2))
 
 
 def test_a_promise_is_what_each_action_loses_on_the_way_to_the_active_goal():
-    promise = by_hand().promise(torch.ones(2, 1), torch.tensor([[0, 1], [1, 0]]), None)
+    promise = by_hand().promise(foreseen(2), torch.tensor([[0, 1], [1, 0]]), None)
     expected = torch.tensor([[0.0, -2.0, 1 / MAX_STEPS], [0.0, -MAX_LOST, 20 / MAX_STEPS]])
     torch.testing.assert_close(promise, expected, atol=1e-3, rtol=1e-3)
 
 
 @pytest.mark.parametrize("goal", [2, 3, 4])
 def test_nothing_is_promised_of_goals_that_are_not_told_apart_or_are_none(goal):
-    assert not by_hand().promise(torch.ones(2, 1), torch.full((2, 3), goal), None).any()
+    assert not by_hand().promise(foreseen(2), torch.full((2, 3), goal), None).any()
 
 
 def test_where_there_are_no_goals_the_first_kind_is_meant_at_all_times():
-    foresight, states = by_hand(), torch.ones(5, 2, 1)
-    promise = foresight.promise(states, torch.zeros(5, 2, 0, dtype=torch.int16), None)
-    torch.testing.assert_close(promise, foresight.promise(states, torch.zeros(5, 2, 1, dtype=torch.int16), None))
+    promise = by_hand().promise(foreseen(5, 2), torch.zeros(5, 2, 0, dtype=torch.int16), None)
+    expected = by_hand().promise(foreseen(5, 2), torch.zeros(5, 2, 1, dtype=torch.int16), None)
+    torch.testing.assert_close(promise, expected)
 
 
 def test_on_the_way_to_a_place_an_action_loses_what_it_does_not_come_nearer():
     foresight = by_hand(np.array([(np.nan, np.nan), (np.nan, np.nan), (0, 0), (7, 2)]))
-    assert foresight.move
-    foresight.move.bias.data = torch.tensor([1.0, 0.0, 0.0, -1.0])  # action 0 goes along x, action 1 against y
+    seen = foreseen(1, moves=torch.tensor([[1.0, 0.0], [0.0, -1.0]]))  # action 0 goes along x, action 1 against y
     here = torch.tensor([[4, 4]], dtype=torch.uint8)
     expected = torch.tensor([[0.0, 0.0, 5 / MAX_STEPS]])  # to (7, 2), 3 + 2 metres away
-    torch.testing.assert_close(foresight.promise(torch.ones(1, 1), torch.tensor([[3, 0]]), here), expected)
+    torch.testing.assert_close(foresight.promise(seen, torch.tensor([[3, 0]]), here), expected)
     expected = torch.tensor([[-2.0, 0.0, 8 / MAX_STEPS]])  # to (0, 0), 8 metres away
-    torch.testing.assert_close(foresight.promise(torch.ones(1, 1), torch.tensor([[2, 0]]), here), expected)
-    promise = foresight.promise(torch.ones(1, 1), torch.tensor([[0, 2]]), here)  # no place: as without a map
+    torch.testing.assert_close(foresight.promise(seen, torch.tensor([[2, 0]]), here), expected)
+    promise = foresight.promise(seen, torch.tensor([[0, 2]]), here)  # no place: as without a map
     torch.testing.assert_close(promise, torch.tensor([[0.0, -2.0, 1 / MAX_STEPS]]), atol=1e-3, rtol=1e-3)
 
 
@@ -127,7 +130,7 @@ def test_the_actor_leans_on_what_is_foreseen():
 
 def test_the_heads_are_told_and_the_forecast_gets_no_gradient_from_them():
     model, batch = tiny_model(tiny_config(**FORESEEN)), random_batch(0)
-    states = model.representation(batch.inputs)
+    states = model.representation(batch.inputs).states
     assert states.shape[-1] == 8 + NUM_ACTIONS + 1
     model.actor(states).square().sum().backward()
     assert model.representation.foresight is not None
@@ -161,8 +164,9 @@ def test_when_an_instruction_is_done_the_world_goes_on_but_not_after_death():
         for reward in (0.0, 1.0)
     ]
     assert losses[0].foresight is not None and losses[1].foresight is not None
-    assert model.representation.foresight is not None
-    logits = model.representation.foresight(model.representation(batch.inputs)[:, :-1, :8])
+    seen = model.representation(batch.inputs).foreseen
+    assert seen is not None
+    logits = seen.reach[:, :-1]
     taken = logits.gather(2, batch.actions.long()[..., None, None].expand(*batch.actions.shape, 1, logits.shape[-1]))
     nothing_follows = forecast_error(taken.squeeze(2), torch.zeros_like(reached, dtype=torch.float32))[batch.valid]
     torch.testing.assert_close(losses[0].foresight, nothing_follows.mean())
@@ -190,7 +194,7 @@ def test_it_learns_what_follows_from_an_action_whatever_was_asked_for():
         inputs = random_batch(999, interface=ON_A_MAP).inputs
         inputs.observations[POSITION][:] = position
         inputs.goals[:] = goal
-        return -model.representation(inputs)[..., -NUM_ACTIONS - 1 : -1].mean((0, 1))
+        return -model.representation(inputs).states[..., -NUM_ACTIONS - 1 : -1].mean((0, 1))
 
     chosen = lost(int(np.flatnonzero(GOAL_KINDS == 2)[0]), 20)
     assert chosen[1] < 0.1 and chosen[[0, 2]].min() > 0.6  # a step, as the next one can do it

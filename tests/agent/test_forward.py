@@ -67,7 +67,7 @@ class Reference:
     def __init__(self, model: AgentModel, batch: Batch, config: Config, subset: list[int], seed: int = 0) -> None:
         self.model, self.batch, self.config, self.loss = model, batch, config, config.loss
         with torch.no_grad():
-            states = model.representation(batch.inputs)
+            states = model.representation(batch.inputs).states
             self.states = states.double().numpy()
             self.executed = model.code.encode(batch.actions).double().numpy()  # (B, L, E)
             legal = batch.inputs.legal

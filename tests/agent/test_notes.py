@@ -83,7 +83,7 @@ def by_hand(model: AgentModel, trajectory: Trajectory, config: Config) -> tuple[
     rewards = np.concatenate([[0.0], trajectory.rewards]).astype(np.float32)
     observations = {key: array[None] for key, array in trajectory.observations.items()}
     inputs = as_inputs(observations, goals[None], previous[None], rewards[None], trajectory.is_first[None], steps[None])
-    states = model.representation(inputs)[0, :-1]  # (T, d_model)
+    states = model.representation(inputs).states[0, :-1]  # (T, d_model)
     policies = model.actor(states).softmax(-1)  # (T, G, A)
     critics, num_bins = model.critics, model.critics.shape[-1]
     outputs = critics.policy_outputs(critics.features(states), None).reshape(3, trajectory.length, 2, 3, num_bins)

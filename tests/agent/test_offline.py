@@ -117,7 +117,7 @@ def accuracy(paths: RunPaths, step: int) -> float:
     replay = Replay(shelf, LENGTH, 0, 0)
     batch = as_batch(replay.sample(20, np.random.default_rng(0), "none", GoalStatistics(0)))
     with torch.no_grad():
-        states = model.representation(batch.inputs)
+        states = model.representation(batch.inputs).states
         choices = model.policy(model.actor, states[:, :-1], None).choices(2)
     chosen = choices.weights[..., -1, :].argmax(-1)
     said = (batch.inputs.observations["sign"][:, :-1, 0].long() + 1) % NUM_SIGNS

@@ -132,7 +132,7 @@ def full_pass(model: ActingModel, recorder: Recorder, actor: int, context: int) 
         recorder["is_first"][at],
         steps[None],
     )
-    return model.actor(model.representation(inputs))[0, -1, -1]
+    return model.actor(model.representation(inputs).states)[0, -1, -1]
 
 
 @memories

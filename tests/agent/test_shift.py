@@ -88,5 +88,5 @@ def test_learning_moves_images_and_repeats(most):
 def test_acting_sees_images_where_they_are():
     learner, batch = learner_and_batch(3)
     with torch.no_grad():
-        one, other = (learner.model.representation(batch.inputs) for _ in range(2))
+        one, other = (learner.model.representation(batch.inputs).states for _ in range(2))
     assert torch.equal(one, other)

@@ -39,7 +39,7 @@ def learned_values(time_limit: str, critic: str, updates: int) -> tuple[np.ndarr
         learner.update(batch, rng)
     model = learner.model
     with torch.no_grad():
-        states = model.representation(batch.inputs)[:, -2]
+        states = model.representation(batch.inputs).states[:, -2]
         outputs = model.critics.taken_outputs(model.critics.features(states), model.code.encode(batch.actions[:, -1]))
         if critic == "ind":
             values = symexp(expectation(outputs, model.bin_centers))
