@@ -20,7 +20,7 @@ _TITLES = {
     "rollout/last_attempt_return": "return of the last attempt (reward)",
     "train/critic_loss": "critic loss",
     "train/actor_loss": "actor loss",
-    "train/foresight_loss": "error of forecast goals (nats per step)",
+    "train/foresight_loss": "error of foresight (nats and squared moves per step)",
     "train/entropy": "entropy of the policy (nats)",
     "train/gradient_norm": "gradient norm",
     "train/value": "value (return)",

@@ -77,27 +77,26 @@ class Foresight(nn.Module):
         """`known` (..., d_in)."""
         hidden = self.hidden(known)
         moves = None if self.move is None else self.move(hidden).unflatten(-1, (self.shape[0], -1))
-        return Foreseen(self.reach(hidden).unflatten(-1, self.shape), moves)
+        return Foreseen(self.reach(hidden).float().unflatten(-1, self.shape), moves)
 
     @torch.no_grad()
     def promise(self, foreseen: Foreseen, goals: Tensor, position: Tensor | None) -> Tensor:
-        """Of the active goal: less the steps that each action loses, then the steps to it, (..., A + 1).
+        """Of the active goal: how many steps each action loses, as 0 to -MAX_LOST, then the steps left: (..., A + 1).
 
-        `goals` (..., slots), the active one first, or none at all where one goal is meant at all times; `position`
-        (..., D). The first are from -MAX_LOST to 0, the last
-        is a share of MAX_STEPS. Zeros where there is no goal, or nothing is known of it.
+        The steps left are a share of MAX_STEPS. Zeros where there is no goal, or nothing is known of it. `goals`
+        (..., slots), the active one first, or no slot where one goal is meant at all times; `position` (..., D).
         """
         active = goals[..., 0].long() if goals.shape[-1] else goals.new_zeros(goals.shape[:-1]).long()
         kind = self.kinds[active]
         index = kind.clamp(max=self.shape[1] - 1)[..., None, None].expand(*kind.shape, self.shape[0], 1)
         chances = nn.functional.logsigmoid(foreseen.reach.gather(-1, index).squeeze(-1))
         steps = chances / math.log(DISCOUNT)  # (..., A)
-        known = self.is_single[kind].unsqueeze(-1)
+        is_known = self.is_single[kind].unsqueeze(-1)
         if foreseen.moves is not None and position is not None:
             offset = self.places[active] - position.float()  # (..., D)
             is_place = ~offset.isnan().any(-1, keepdim=True)
             steps = torch.where(is_place, (offset.unsqueeze(-2) - foreseen.moves).abs().sum(-1) + 1, steps)
-            known = known | is_place
+            is_known = is_known | is_place
         fewest = steps.amin(-1, keepdim=True)
         lost = (steps - fewest).clamp(max=MAX_LOST)
-        return torch.cat([-lost, fewest.clamp(max=MAX_STEPS) / MAX_STEPS], -1) * known
+        return torch.cat([-lost, fewest.clamp(max=MAX_STEPS) / MAX_STEPS], -1) * is_known

@@ -15,7 +15,7 @@ def small() -> Config:
     of thousands; cloning of what went well beside the policy gradient, by how well it went; an entropy that keeps the
     policy from one action everywhere while the critics know little; step sizes that forget soon, rollouts that ask for
     what the agent is about to learn, a replay that shows rare goals more often, and foresight: a reward tells of one
-    goal, each step of what it reached.
+    goal, each step of all goals that it reached or comes nearer to.
     """
     changes: dict[str, Any] = {
         "model.foresight": True,
