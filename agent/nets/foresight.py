@@ -94,7 +94,7 @@ class Foresight(nn.Module):
         is_known = self.is_single[kind].unsqueeze(-1)
         if foreseen.moves is not None and position is not None:
             offset = self.places[active] - position.float()  # (..., D)
-            is_place = ~offset.isnan().any(-1, keepdim=True)
+            is_place = ~(offset.isnan().any(-1, keepdim=True) | is_known)  # there may be walls, which moves know not of
             steps = torch.where(is_place, (offset.unsqueeze(-2) - foreseen.moves).abs().sum(-1) + 1, steps)
             is_known = is_known | is_place
         fewest = steps.amin(-1, keepdim=True)

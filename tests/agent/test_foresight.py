@@ -72,6 +72,13 @@ def test_on_the_way_to_a_place_an_action_loses_what_it_does_not_come_nearer():
     torch.testing.assert_close(promise, torch.tensor([[0.0, -2.0, 1 / MAX_STEPS]]), atol=1e-3, rtol=1e-3)
 
 
+def test_the_way_to_a_place_that_is_told_apart_is_learned_for_there_may_be_walls():
+    foresight = by_hand(np.array([(0, 0), (9, 9), (0, 0), (7, 2)]))
+    seen, goals = foreseen(1, moves=torch.ones(2, 2)), torch.tensor([[0, 1]])
+    promise = foresight.promise(seen, goals, torch.tensor([[4, 4]]))
+    torch.testing.assert_close(promise, foresight.promise(seen, goals, None))
+
+
 def test_targets_by_hand():
     reached = torch.tensor([[[0], [0], [1], [0]]], dtype=torch.bool)
     values = torch.tensor([[[0.8], [0.9], [0.3], [0.5]]])  # of the steps after
