@@ -33,7 +33,7 @@ class Vocabulary:
     tokens: np.ndarray  # (goals + 1, words) numbers of the words of each goal, 0 is no word; the last row is all 0
     describe: Callable[[Sequence[int]], str]  # text of an instruction
     kinds: np.ndarray  # (goals,) number of each goal's kind, from 0: all places to go to are of one
-    places: np.ndarray | None = None  # (goals, 2) where each goal is reached, NaN for goals that are no place
+    places: np.ndarray | None = None  # (goals, 2) where goals not told apart are reached, NaN for others
     milestones: frozenset[int] = frozenset()  # goals whose first time is worth telling: not the many places to go to
 
     @property
@@ -66,7 +66,7 @@ def _cells(name: str, size: int) -> Vocabulary:
     names = tuple(f"cell ({column}, {row})" for column, row in zip(x.tolist(), y.tolist(), strict=True))
     tokens = np.zeros((size * size + 1, 2), np.uint8)
     tokens[:-1] = np.stack([x, y], axis=1) + 1
-    return Vocabulary(name, names, tokens, partial(_listed, names), np.arange(size * size), np.stack([x, y], axis=1))
+    return Vocabulary(name, names, tokens, partial(_listed, names), np.arange(size * size))
 
 
 def _listed(names: tuple[str, ...], instruction: Sequence[int]) -> str:

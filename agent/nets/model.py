@@ -70,6 +70,7 @@ class Representation(nn.Module):
         self.memory = build_memory(model)
         self.foresight = _foresight(interface, config, self.encoder.width + model.d_model)
         self.width = model.d_model + (self.foresight.width if self.foresight else 0)
+        self.lost = slice(model.d_model, self.width - 1) if self.foresight else None  # where actions' lost steps stand
 
     def forward(self, inputs: Inputs) -> Represented:
         """(B, T) steps; position t depends on steps 0..t only."""
@@ -99,7 +100,7 @@ class ActingModel(nn.Module):
         self.action_space = interface.action_space
         self.code = action_code(interface.action_space)
         self.family = family_of(interface.action_space, config.model.continuous)
-        self.actor = _actor(interface, config, self.representation.width)
+        self.actor = _actor(interface, config, self.representation)
         self.register_buffer("discounts", torch.tensor(config.loss.discounts), persistent=False)
         self.register_buffer("bin_centers", bin_centers, persistent=False)
         self.critics = _critics(interface, config, self.representation.width, len(bin_centers))
@@ -118,7 +119,7 @@ class AgentModel(ActingModel):
         if len(bin_centers):
             spacing = bin_centers[1] - bin_centers[0]
             self.critics.start_at(-(bin_centers / (2 * spacing)).square().clamp(max=16))  # values start near zero
-        self.target_actor = _actor(interface, config, self.representation.width)
+        self.target_actor = _actor(interface, config, self.representation)
         self.target_critics = _critics(interface, config, self.representation.width, len(bin_centers))
         self.target_actor.load_state_dict(self.actor.state_dict())
         self.target_critics.load_state_dict(self.critics.state_dict())
@@ -128,7 +129,7 @@ class AgentModel(ActingModel):
 
     @torch.no_grad()
     def update_targets(self, tau: float) -> None:
-        """target <- (1 - tau) target + tau online, for the heads; the representation has no target."""
+        """target <- (1 - tau) target + tau online, for heads and foresight; what is below them has no target."""
         for target, online in self._targets():
             for frozen, trained in zip(target.parameters(), online.parameters(), strict=True):
                 frozen.lerp_(trained, tau)
@@ -162,11 +163,9 @@ def _foresight(interface: Interface, config: Config, d_in: int) -> Foresight | N
     return Foresight(d_in, config.model.d_encoder, int(space.n), kinds, interface.goal_places)
 
 
-def _actor(interface: Interface, config: Config, width: int) -> ActorHead:
-    model = config.model
-    family = family_of(interface.action_space, model.continuous)
-    foreseen = slice(model.d_model, width - 1) if width > model.d_model else None
-    return ActorHead(width, model.d_head, len(config.loss.discounts), family.num_parameters, foreseen)
+def _actor(interface: Interface, config: Config, below: Representation) -> ActorHead:
+    num_parameters = family_of(interface.action_space, config.model.continuous).num_parameters
+    return ActorHead(below.width, config.model.d_head, len(config.loss.discounts), num_parameters, below.lost)
 
 
 def _critics(interface: Interface, config: Config, width: int, num_bins: int) -> CriticHead:
