@@ -9,12 +9,17 @@ from dashboard.theme import run_colours
 from dashboard.wording import count, plain
 
 MAX_RUNS = 8  # as many as there are colours
+REFRESH_SECONDS = 5.0  # of what follows the runs by itself
 URL_KEY = "run"
+
+_CHANGE = "runs to choose"  # key of the session's memory
 
 
 def sidebar() -> None:
     """The chooser of runs, drawn once by the app for all pages."""
     names = [each.name for each in run_list()]
+    if was_changed():
+        st.session_state[URL_KEY] = st.session_state.pop(_CHANGE)
     unknown = [name for name in st.query_params.get_all(URL_KEY) if name not in names]
     with st.sidebar:
         st.multiselect(
@@ -28,6 +33,19 @@ def sidebar() -> None:
         st.caption(f"{count(len(names), 'run')} in {plain(runs_dir())}")
     for name in unknown:
         st.warning(f"There is no run '{plain(name)}' here; the page Runs lists what there is.")
+
+
+def change(names: list[str]) -> None:
+    """Choose these runs, at most MAX_RUNS of them, when the page is next drawn as a whole.
+
+    Not at once: the chooser tells the browser, and so the URL, only of what it finds when it is drawn.
+    """
+    st.session_state[_CHANGE] = names[:MAX_RUNS]
+
+
+def was_changed() -> bool:
+    """Whether other runs were chosen than the page shows."""
+    return _CHANGE in st.session_state
 
 
 def chosen_runs() -> list[str]:
@@ -51,7 +69,14 @@ def no_runs() -> bool:
         return False
     st.info(f"There are no runs in {plain(runs_dir())} yet. Start one in a terminal:", icon=":material/rocket_launch:")
     st.code('amago train crafter --goals "collect sapling, place plant" --minutes 3', language="bash")
+    _await_first_run()
     return True
+
+
+@st.fragment(run_every=REFRESH_SECONDS)
+def _await_first_run() -> None:
+    if run_list():
+        st.rerun()
 
 
 def show_problems(name: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from zlib import crc32
 
 import altair as alt
+import numpy as np
 import streamlit as st
 
 ICON_FILE = Path(__file__).with_name("icon.svg")  # an icon by name would be fetched from elsewhere
@@ -25,6 +26,10 @@ RATE_SCHEME = "viridis"  # from never to always; readable by the colour-blind an
 AnyChart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 _CHOSEN = "colours of runs"  # key of the session's memory
+_STEADY = """<style>
+[data-stale] { opacity: 1 !important; transition: none !important; }
+[data-testid="stStatusWidget"] { visibility: hidden; }
+</style>"""
 
 
 def run_colours(names: Sequence[str]) -> dict[str, str]:
@@ -57,6 +62,16 @@ def top_title(title: str, **axis: Any) -> alt.Axis:
     return alt.Axis(title=title, titleAngle=0, titleAlign="left", titleAnchor="end", titleX=-36, titleY=-14, **axis)
 
 
+def value_scale(values: np.ndarray, *, log: bool = False) -> alt.Scale:
+    """The vertical scale of curves with these finite values; equal ones get room around them, where Vega would write
+    the one value at every tick."""
+    kind = "log" if log else "linear"
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    if low < high:
+        return alt.Scale(type=kind, zero=False)
+    return alt.Scale(type=kind, domain=[low / 2, 2 * low] if log else [low - (abs(low) or 1), low + (abs(low) or 1)])
+
+
 def run_legend(runs: int) -> alt.Legend | None:
     """The names of the runs above a chart, or nothing where there is one run."""
     return alt.Legend(title=None, orient="bottom", labelLimit=300, symbolOpacity=1) if runs > 1 else None
@@ -65,3 +80,9 @@ def run_legend(runs: int) -> alt.Legend | None:
 def show_chart(chart: AnyChart | alt.HConcatChart, key: str | None = None) -> None:
     """Put a chart on the page over its full width."""
     st.altair_chart(chart, width="stretch", theme="streamlit", key=key)
+
+
+def steady() -> None:
+    """For pages that draw parts of themselves again every few seconds: what is drawn must not fade meanwhile, nor
+    Streamlit's sign of work blink."""
+    st.html(_STEADY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from zlib import crc32
 
@@ -12,6 +13,7 @@ from dashboard import selection
 from dashboard.configurations import differences, setting
 from dashboard.guard import guarded
 from dashboard.queries import config, events, newest_metrics, notes, run_list, save_notes, summary
+from dashboard.theme import steady
 from dashboard.wording import age, count, duration, plain
 from store.errors import StorageError
 from store.runs import RunSummary
@@ -21,13 +23,31 @@ RECENT_EVENTS = 20
 VISIBLE_ROWS = 14  # of the table, the others by scrolling
 
 
+@dataclass(frozen=True)
+class Filter:
+    """Which runs the table shows; an empty part of it lets everything pass."""
+
+    text: str
+    states: tuple[str, ...]
+    environments: tuple[str, ...]
+
+    def passes(self, run: RunSummary) -> bool:
+        """Whether the table shows this run."""
+        return (
+            self.text in " ".join((run.name, _environment(run), _instruction(run))).lower()
+            and (not self.states or run.state in self.states)
+            and (not self.environments or _environment(run) in self.environments)
+        )
+
+
 def render() -> None:
     """Draw the page."""
     st.title("Runs")
     if selection.no_runs():
         return
-    shown = _filtered(run_list())
-    _table(shown)
+    steady()
+    runs = run_list()
+    st.fragment(_table, run_every=selection.REFRESH_SECONDS)(_filter(runs), [each.name for each in runs])
     chosen = list(st.session_state.get(selection.URL_KEY, []))
     if not chosen:
         st.caption("Tick runs in the table, or choose them in the sidebar, to see their details and compare them.")
@@ -40,21 +60,24 @@ def render() -> None:
             _details(run, expanded=len(chosen) == 1)
 
 
-def _filtered(runs: list[RunSummary]) -> list[RunSummary]:
+def _filter(runs: list[RunSummary]) -> Filter:
     left, middle, right = st.columns([3, 2, 2])
     text = left.text_input("Search", placeholder="name, instruction, environment", key="search runs").strip().lower()
     states = middle.multiselect("State", sorted({each.state for each in runs}), key="state of runs")
     environments = right.multiselect("Environment", sorted({_environment(each) for each in runs}), key="environment")
-    return [
-        each
-        for each in runs
-        if text in " ".join((each.name, _environment(each), _instruction(each))).lower()
-        and (not states or each.state in states)
-        and (not environments or _environment(each) in environments)
-    ]
+    return Filter(text, tuple(states), tuple(environments))
 
 
-def _table(runs: list[RunSummary]) -> None:
+def _table(wanted: Filter, known: list[str]) -> None:
+    """The runs as they are now; drawn again by itself, without the filters above and the details below."""
+    with guarded("the list of runs"):
+        runs = run_list()
+        if selection.was_changed() or [each.name for each in runs] != known:
+            st.rerun()  # the rest of the page tells of the chosen runs and of those there are
+        _draw_table([each for each in runs if wanted.passes(each)])
+
+
+def _draw_table(runs: list[RunSummary]) -> None:
     if not runs:
         st.info("No run fits the filters.")
         return
@@ -82,7 +105,7 @@ def _table(runs: list[RunSummary]) -> None:
 def _take_over(key: str, names: list[str]) -> None:
     """The rows that were ticked become the chosen runs of every page."""
     rows = st.session_state[key].selection.rows
-    st.session_state[selection.URL_KEY] = [names[row] for row in rows if row < len(names)][: selection.MAX_RUNS]
+    selection.change([names[row] for row in rows if row < len(names)])
 
 
 def _row(run: RunSummary) -> dict[str, object]:
@@ -126,20 +149,31 @@ def _differences(runs: list[str]) -> None:
 
 def _details(run: str, *, expanded: bool) -> None:
     found = summary(run)
-    with st.expander(f"{plain(run)} · {plain(found.state)}", expanded=expanded, icon=":material/science:"):
+    with st.expander(plain(run), expanded=expanded, icon=":material/science:"):
         if found.problem:
             st.error(plain(found.problem))
         selection.show_problems(run)
         left, right = st.columns([3, 2], gap="large")
         with left:
-            _facts(found)
+            st.fragment(_facts, run_every=selection.REFRESH_SECONDS if found.state == "running" else None)(run)
         with right:
             _notes(run)
 
 
-def _facts(run: RunSummary) -> None:
+def _facts(name: str) -> None:
+    """What is known of a run by now; drawn again by itself while it is training."""
+    with guarded(f"the facts of {name}"):
+        run = summary(name)
+        _draw_facts(run)
+        _draw_events(run)
+        with st.popover("Configuration", icon=":material/tune:"):
+            st.json(_mapping(run.record.get("config")), expanded=1)
+
+
+def _draw_facts(run: RunSummary) -> None:
     status = run.status
     facts = {
+        "state": run.state,
         "created": f"{run.created[:19].replace('T', ' ')} UTC" if run.created else "",
         "progress": f"{count(status.step, 'step')}, {count(status.update, 'update')}" if status else "no data",
         "trained for": duration(status.elapsed) if status and status.elapsed else "",
@@ -155,22 +189,29 @@ def _facts(run: RunSummary) -> None:
     command = str(run.record.get("command", ""))
     if command:
         st.code(command, language=None, wrap_lines=True)
+
+
+def _draw_events(run: RunSummary) -> None:
     happened = events(run.name, RECENT_EVENTS)
     if happened:
         rows = [{"steps": each.step, "what": each.kind, "text": each.text} for each in reversed(happened)]
-        st.dataframe(rows, hide_index=True, height=min(36 * (len(rows) + 1), 220))
-    with st.popover("Configuration", icon=":material/tune:"):
-        st.json(_mapping(run.record.get("config")), expanded=1)
+        st.dataframe(
+            rows,
+            hide_index=True,
+            height=min(36 * (len(rows) + 1), 220),
+            column_config={"steps": st.column_config.NumberColumn(format="localized")},
+        )
 
 
 def _notes(run: str) -> None:
-    """Notes are kept as runs/<run>/notes.md; the button is what writes them."""
-    known = notes(run)
-    text = st.text_area("Notes", known, key=f"notes of {run}", height=180, placeholder="what this run is about")
-    if st.button("Save notes", key=f"save notes of {run}", disabled=text == known):
-        save_notes(run, text)
-        st.toast("Notes saved.", icon=":material/check:")
-        st.rerun()
+    """Notes are kept as runs/<run>/notes.md. In a form, whose button takes the text as it stands at the click."""
+    with st.form(f"form of notes of {run}", border=False):
+        text = st.text_area(
+            "Notes", notes(run), key=f"notes of {run}", height=180, placeholder="what this run is about"
+        )
+        if st.form_submit_button("Save notes", key=f"save notes of {run}"):
+            save_notes(run, text)
+            st.toast("Notes saved.", icon=":material/check:")
 
 
 def _mapping(value: object) -> dict[str, object]:

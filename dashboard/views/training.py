@@ -15,12 +15,11 @@ from dashboard.curves import band as band_of
 from dashboard.guard import guarded
 from dashboard.metric_names import game_of, sensible_first, title
 from dashboard.queries import config, events, metrics, summary
-from dashboard.theme import run_colours, show_chart
+from dashboard.theme import run_colours, show_chart, steady
 from dashboard.wording import duration, plain
 from store.errors import StorageError
 from store.metrics import Series
 
-REFRESH_SECONDS = 5.0
 COLUMNS = 2
 
 
@@ -40,11 +39,12 @@ def render() -> None:
     st.title("Training")
     if selection.no_runs():
         return
+    steady()
     runs = selection.chosen_runs()
     groups = _groups(runs)
     look = _controls(runs, groups)
     live = any(summary(run).state == "running" for run in runs)
-    st.fragment(_live, run_every=REFRESH_SECONDS if live else None)(runs, groups, look)
+    st.fragment(_live, run_every=selection.REFRESH_SECONDS if live else None)(runs, groups, look)
 
 
 def _live(runs: list[str], groups: list[list[str]], look: Look) -> None:
@@ -202,4 +202,5 @@ def _history(runs: list[str]) -> None:
             {"run": run, "steps": e.step, "updates": e.update, "what": e.kind, "text": e.text}
             for run, e in sorted(rows, key=lambda row: row[1].time, reverse=True)
         ]
-        st.dataframe(table, hide_index=True, height=240)
+        whole = st.column_config.NumberColumn(format="localized")
+        st.dataframe(table, hide_index=True, height=240, column_config={"steps": whole, "updates": whole})

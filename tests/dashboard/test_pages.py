@@ -77,7 +77,7 @@ def test_chosen_runs_come_from_the_url_and_show_what_differs(runs: Path, open_pa
 
 def test_notes_can_be_written(runs: Path, open_page: OpenPage) -> None:
     app = open_page("runs", run=RUN)
-    app.text_area(key=f"notes of {RUN}").set_value("a good one").run()
+    app.text_area(key=f"notes of {RUN}").set_value("a good one")
     app.button(key=f"save notes of {RUN}").click().run()
     assert_sound(app)
     assert (runs / RUN / "notes.md").read_text("utf-8") == "a good one"
