@@ -7,13 +7,10 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from dashboard.rollout_queries import look, vocabulary_of, words
+from dashboard.rollout_queries import look, stored, vocabulary_of, words
 from dashboard.run_queries import open_named
 from dashboard.stamps import Stamp, stamp
-from store.errors import StorageError
 from store.layout import Split
-from store.rollout_index import Index
-from store.shard_reader import read_trajectories
 from store.trajectory import Trajectory
 
 PLACES_FROM = 200  # rollouts, the newest, of which places are shown
@@ -31,23 +28,9 @@ def _place_table(directory: Path, seen: Stamp) -> pd.DataFrame:
     index, _ = look(directory, seen)
     known = vocabulary_of(index)
     rows: list[tuple[int, int, int, int, str, str]] = []
-    for path, records in _newest_by_shard(index, PLACES_FROM):
-        try:
-            found = read_trajectories(path, records)
-        except StorageError:
-            continue  # `problems` names the shards that cannot be read
-        for each in found:
-            rows += _places(each, known)
+    for each in stored(index, range(max(len(index) - PLACES_FROM, 0), len(index))):
+        rows += _places(each, known)
     return pd.DataFrame(rows, columns=["number", "t", "x", "y", "event", "what"])
-
-
-def _newest_by_shard(index: Index, count: int) -> list[tuple[Path, list[int]]]:
-    """The shards of the newest `count` trajectories, with their rows there."""
-    newest = range(max(len(index) - count, 0), len(index))
-    rows: dict[Path, list[int]] = {}
-    for i in newest:
-        rows.setdefault(index.paths[index.shard[i]], []).append(int(index.row[i]))
-    return list(rows.items())
 
 
 def _places(trajectory: Trajectory, known: str) -> list[tuple[int, int, int, int, str, str]]:

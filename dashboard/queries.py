@@ -15,6 +15,7 @@ from dashboard.rollout_queries import (
     rollout_table,
     shard_problems,
     spec,
+    trajectories,
     trajectory,
     vocabulary_name,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "save_notes",
     "spec",
     "summary",
+    "trajectories",
     "trajectory",
     "vocabulary_name",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -73,6 +75,7 @@ def _rollout_table(directory: Path, seen: Stamp, split: Split) -> pd.DataFrame:
         "split": [split] * len(index),
         "step": index.step,
         "policy_update": index.policy_update,
+        "environment": index.environment,
         "game": index.game,
         "instruction": [words(known, each) for each in goals],
         "goals": goals,
@@ -137,6 +140,22 @@ def trajectory(name: str, split: Split, number: int) -> Trajectory:
     """The trajectory of that number. Raises AmagoError when there is none, StorageError when its shard is damaged."""
     path, row = _place(name, split, number)
     return _trajectory(path, file_stamp(path), row)
+
+
+def trajectories(name: str, split: Split, numbers: Iterable[int]) -> Iterator[Trajectory]:
+    """The trajectories of these numbers, without those of damaged shards, which `problems` names."""
+    index, _ = _index(name, split)
+    return stored(index, np.flatnonzero(np.isin(index.number, list(numbers))).tolist())
+
+
+def stored(index: Index, positions: Iterable[int]) -> Iterator[Trajectory]:
+    """The trajectories at these positions of an index, shard by shard, so that each is opened once."""
+    rows: dict[Path, list[int]] = {}
+    for i in positions:
+        rows.setdefault(index.paths[index.shard[i]], []).append(int(index.row[i]))
+    for path, records in rows.items():
+        with suppress(StorageError):
+            yield from read_trajectories(path, records)
 
 
 @st.cache_resource(max_entries=8, show_spinner="reading the rollout")

@@ -22,7 +22,7 @@ MAX_ROLLOUTS = 200  # the newest ones of a split, whose steps have to be read
 
 def render() -> None:
     """Draw the page."""
-    st.header("Attempts")
+    st.title("Attempts")
     name = None if no_runs() else chosen_run()
     if name is None:
         return
@@ -135,5 +135,5 @@ def _stamp(table: pd.DataFrame) -> tuple[tuple[float, ...], ...]:
 
 @st.cache_data(max_entries=16, show_spinner="reading attempts")
 def _attempts(name: str, split: Split, stamp: tuple[tuple[float, ...], ...]) -> pd.DataFrame:
-    numbers = [int(number) for number, *_ in stamp]
-    return pairing.attempts_table((number, queries.trajectory(name, split, number)) for number in numbers)
+    found = queries.trajectories(name, split, (int(number) for number, *_ in stamp))
+    return pairing.attempts_table((each.info.number, each) for each in found)
