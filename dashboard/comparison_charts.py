@@ -12,6 +12,7 @@ from agent.reports.statistics import Profile
 from dashboard.theme import MISSED, REACHED, REFERENCE, RUN_COLOURS, AnyChart, run_scale
 
 _ROW = 30  # pixels of a group in an interval plot
+_AROUND = 90  # pixels that axis, title and legend take of the height of a chart
 
 
 def aggregate_plots(table: pd.DataFrame, colours: Mapping[str, str], *, percent: bool) -> alt.HConcatChart:
@@ -29,7 +30,7 @@ def task_plot(table: pd.DataFrame, colours: Mapping[str, str], *, x_title: str, 
     """Every task with a row per group."""
     order = list(dict.fromkeys(table["task"]))
     chart = _intervals(table, "task", colours, x_title=x_title, percent=percent, order=order)
-    return chart.properties(height=max(14 * len(order) * (len(colours) + 0.6), 80))
+    return chart.properties(height=14 * max(len(order), 2) * (len(colours) + 0.6) + _AROUND)
 
 
 def _intervals(
@@ -149,4 +150,4 @@ def difference_plot(table: pd.DataFrame, *, x_title: str, percent: bool) -> AnyC
     order = list(table["task"])
     plot = _intervals(table, "task", {"difference": RUN_COLOURS[0]}, x_title=x_title, percent=percent, order=order)
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(strokeDash=[4, 3], color=REFERENCE).encode(x="zero:Q")
-    return alt.layer(zero, plot).properties(height=max(26 * len(order), 80))
+    return alt.layer(zero, plot).properties(height=26 * len(order) + _AROUND)

@@ -11,6 +11,7 @@ import pandas as pd
 from agent.reports.comparison import Group, group_runs
 from agent.reports.scores import WORLDS, Scores, read_scores
 from agent.reports.statistics import Estimate, mean_estimate, wilson
+from dashboard.wording import count
 from store.errors import StorageError
 
 
@@ -38,6 +39,11 @@ def evaluations(reports: Mapping[str, Sequence[dict[str, Any]]]) -> tuple[list[E
             way = found.setdefault((scores.conditions, scores.tasks), Evaluation(_label(scores), {}))
             way.documents[run] = document
     return sorted(found.values(), key=lambda way: -len(way.documents)), problems
+
+
+def task_noun(scores: Scores) -> str:
+    """What the tasks of an evaluation are: "game" or "instruction"."""
+    return "game" if dict(scores.conditions)["suite"] == "games" else "instruction"
 
 
 def success_groups(way: Evaluation, configs: Mapping[str, Mapping[str, Any]]) -> list[Group]:
@@ -108,7 +114,7 @@ def _rescaled(scores: Scores, place: Mapping[str, tuple[float, float]]) -> Score
 
 def _label(scores: Scores) -> str:
     words = dict(scores.conditions)
-    tasks = "one task" if scores.tasks == (WORLDS,) else f"{len(scores.tasks)} instructions"
+    tasks = "one task" if scores.tasks == (WORLDS,) else count(len(scores.tasks), task_noun(scores))
     stopped = ", interrupted" if words["interrupted"] == "yes" else ""
     return f"{words['environment'].split(' (')[0]}: suite {words['suite']}, {tasks}, seed {words['seed']}, " + (
         f"{words['actions']} actions{stopped}"

@@ -16,6 +16,8 @@ WORLD = 64  # side of Crafter's world, metres
 
 _SHARE = alt.Axis(format="%", tickCount=5)
 _ZERO_TO_ONE = alt.Scale(domain=[0, 1])
+_ROOM_FOR_WORDS = alt.Scale(domain=[0, 1.12], nice=False)  # behind a bar of 100 %
+_WHOLE = alt.Axis(format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
 _PLACE_LEGEND = alt.Legend(orient="right", labelLimit=200)
 _MARK_COLOURS = {"random": "#4b5563", "published": "#c39a1f"}
 
@@ -46,7 +48,7 @@ def success_bars(
         alt.Tooltip("successes:Q", title="successes", format=","),
         alt.Tooltip("trials:Q", title="trials", format=","),
     ]
-    x = alt.X("rate:Q", title=x_title, scale=_ZERO_TO_ONE, axis=_SHARE)
+    x = alt.X("rate:Q", title=x_title, scale=_ROOM_FOR_WORDS, axis=_WHOLE)
     colour = alt.Color("run:N", scale=run_scale(dict(colours)), legend=run_legend(len(colours)))
     bars = base.mark_bar(opacity=0.85).encode(x, y, colour, *offset, tooltip=tooltip)
     whiskers = base.mark_rule(strokeWidth=1.5, color=REFERENCE).encode(

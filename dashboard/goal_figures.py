@@ -42,10 +42,12 @@ def by_length(rollouts: pd.DataFrame) -> pd.DataFrame:
 
 
 def over_training(outcomes: pd.DataFrame, bins: int = BINS) -> pd.DataFrame:
-    """Rates by `words` in equal stretches of training; `begin`, `end` and `step` (the middle) in environment steps."""
+    """Rates by `words` in equal stretches of the training that is stored; `begin`, `end` and `step` (the middle) in
+    environment steps."""
     if outcomes.empty:
         return rates(outcomes.assign(bin=0), ["words", "bin"], "reached").assign(begin=0.0, end=0.0, step=0.0)
-    edges = np.linspace(0, max(int(outcomes.rollout_step.max()), 1), bins + 1)
+    first, last = int(outcomes.rollout_step.min()), int(outcomes.rollout_step.max())
+    edges = np.linspace(first, max(last, first + 1), bins + 1)
     place = np.clip(np.searchsorted(edges, outcomes.rollout_step, side="left") - 1, 0, bins - 1)
     figures = rates(outcomes.assign(bin=place), ["words", "bin"], "reached")
     begin, end = edges[figures.bin], edges[figures.bin + 1]

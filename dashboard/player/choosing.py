@@ -20,7 +20,7 @@ _SHOWN = {
     "done": st.column_config.TextColumn("subgoals", width="small"),
     "ret": st.column_config.NumberColumn("return", format="%.3g", width="small"),
     "length": st.column_config.NumberColumn("steps", format="localized", width="small"),
-    "cause": st.column_config.TextColumn("ended by"),
+    "cause": st.column_config.TextColumn("end"),
     "seed": st.column_config.NumberColumn("world", format="%d"),
     "step": st.column_config.NumberColumn("after training steps", format="localized"),
 }
@@ -38,7 +38,7 @@ def filtered(table: pd.DataFrame) -> pd.DataFrame:
     task = "game" if any(table["game"] != "") else "instruction"
     anything, tasks = f"any {task}", table[task].value_counts().index.tolist()
     chosen = what.selectbox(
-        task.capitalize(), [anything, *tasks], format_func=lambda text: text or "none (free play)", key=_key(task)
+        task.capitalize(), [anything, *tasks], format_func=lambda text: text or "none", key=_key(task)
     )
     kind = outcome.selectbox("Outcome", OUTCOMES, key=_key("outcome"))
     causes = cause.multiselect("Ended by", sorted(table["cause"].unique()), key=_key("cause"), placeholder="anything")
@@ -117,7 +117,7 @@ def _key(name: str) -> str:
 
 def describe(row: Mapping[Hashable, Any]) -> str:
     """One line about an episode, given its row of `dashboard.queries.rollout_table`."""
-    task = plain(row["instruction"] or row["game"] or "free play")
-    ended = plain(row["cause"] or "the end")
-    figures = f"{count(int(row['length']), 'step')}, return {row['ret']:.4g}, ended by {ended}, world {row['seed']}"
+    task = plain(row["instruction"] or row["game"] or row["environment"])
+    ended = plain(row["cause"] or "ended")
+    figures = f"{count(int(row['length']), 'step')}, return {row['ret']:.4g}, {ended}, world {row['seed']}"
     return f"**{task}** · {figures}"

@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from dashboard.theme import REFERENCE, AnyChart
+from dashboard.theme import REFERENCE, AnyChart, value_scale
 
 MAX_POINTS = 800  # of a curve
 MAX_PLACES = 4000  # of a way
@@ -45,12 +45,14 @@ def long_form(series: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 def curves(series: Mapping[str, np.ndarray], cursor: int, last: int, *, unit: str, stepped: bool = False) -> AnyChart:
     """Curves over the frames 0..`last` with a line at the cursor."""
+    rows = long_form(series)
+    scale = value_scale(rows["value"].to_numpy(np.float64))
     lines = (
-        alt.Chart(long_form(series), height=_HEIGHT)
+        alt.Chart(rows, height=_HEIGHT)
         .mark_line(interpolate="step-after" if stepped else "linear", strokeWidth=1.6)
         .encode(
             x=_frames(last),
-            y=alt.Y("value:Q", title=unit),
+            y=alt.Y("value:Q", title=unit, scale=scale),
             color=alt.Color("series:N", title=None, sort=list(series), legend=alt.Legend(orient="top", columns=6)),
             tooltip=["series:N", "frame:Q", alt.Tooltip("value:Q", format=".3g")],
         )

@@ -31,7 +31,7 @@ def goals(shown: Episode, t: int) -> None:
     if told := mission(shown.trajectory.info.environment, shown.trajectory.observations, t):
         st.markdown(f"**{plain(told)}**")
     elif not states:
-        st.caption("No instruction: free play.")
+        st.caption("This episode has no instruction.")
     st.markdown("\n\n".join(_GOAL_LINES[state].format(plain(name)) for name, state in states))
 
 

@@ -145,7 +145,7 @@ def _thinned(positions: np.ndarray, weights: np.ndarray) -> list[int]:
 def _goal_text(shown: Episode, t: int) -> str:
     goals = shown.goals(t)
     if not goals:
-        return "none"
+        return ""  # and the player leaves the line out
     done = int(shown.trajectory.progress[t])
     if done >= len(goals):
         return f"all {len(goals)} finished"

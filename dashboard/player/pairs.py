@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from dashboard.theme import MISSED, REACHED, REFERENCE, AnyChart
+from dashboard.theme import MISSED, REACHED, REFERENCE, AnyChart, value_scale
 from store.trajectory import Trajectory
 
 MEASURES = {"return": "ret", "finished subgoals": "progress", "steps": "length"}
@@ -55,8 +55,8 @@ def across(table: pd.DataFrame, first: int, second: int, measure: str) -> pd.Dat
 
 
 def task_name(row: pd.Series) -> str:
-    """What an episode's row of `dashboard.queries.rollout_table` plays: instruction or game, and world."""
-    return f"{row['instruction'] or row['game'] or 'free play'}, world {row['seed']}"
+    """What an episode's row of `dashboard.queries.rollout_table` plays: instruction, game or environment, and world."""
+    return f"{row['instruction'] or row['game'] or row['environment']}, world {row['seed']}"
 
 
 def most_repeats(table: pd.DataFrame) -> int:
@@ -91,7 +91,8 @@ def differences(pairs: pd.DataFrame, measure: str, mean: float, interval: tuple[
     """The difference of every task from the smallest to the largest, with their mean and its interval."""
     table = pairs.sort_values("difference", kind="stable").assign(rank=range(1, len(pairs) + 1))
     title = f"difference in {measure}, second minus first"
-    y = alt.Y("difference:Q", title=title)
+    scale = value_scale(np.append(pairs["difference"].to_numpy(np.float64), 0.0))
+    y = alt.Y("difference:Q", title=title, scale=scale)
     colour = alt.condition("datum.difference < 0", alt.value(MISSED), alt.value(REACHED))
     bars = (
         alt.Chart(table, height=340)

@@ -23,7 +23,7 @@ from dashboard.theme import run_colours, show_chart
 from dashboard.wording import count, plain
 from store.errors import StorageError
 
-SUCCESS, RETURN = "success", "normalised return"
+RETURN = "normalised return"
 SEEDS, RUNS = "same configuration together", "every run alone"
 THRESHOLDS = 101
 
@@ -82,17 +82,20 @@ def _choose(ways: Sequence[Evaluation], runs: Sequence[str]) -> Evaluation:
 def _groups(way: Evaluation) -> tuple[list[Group], str, bool]:
     """The groups to compare, the name of their scores, and whether these are shares."""
     left, right = st.columns(2)
-    measure = left.segmented_control("Score", (SUCCESS, RETURN), default=SUCCESS, key="score", required=True)
+    # Games may come with a scale of their own, whose name is RETURN too: then there is nothing else to choose.
+    own: str = comparison_data.success_groups(way, {})[0].scores[0].measure
+    measure = left.segmented_control(
+        "Score", list(dict.fromkeys((own, RETURN))), default=own, key=f"score or {own}", required=True
+    )
     together = right.segmented_control("Groups", (SEEDS, RUNS), default=SEEDS, key="groups", required=True)
     configs = _configs(way.documents) if together == SEEDS else {}
-    if measure == RETURN:
+    if measure != own:
         try:
             st.caption("On each task 0 is the random policy in the same worlds, 1 the best of these runs.")
             return comparison_data.normalised_groups(way, configs), RETURN, False
         except StorageError as error:
-            st.warning(f"{plain(error)} Shown instead: {SUCCESS}.")
-    groups = comparison_data.success_groups(way, configs)
-    return groups, groups[0].scores[0].measure, groups[0].scores[0].measure == SUCCESS
+            st.warning(f"{plain(error)} Shown instead: {own}.")
+    return comparison_data.success_groups(way, configs), own, own == "success"
 
 
 def _configs(runs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -113,7 +116,11 @@ def _colours(groups: Sequence[Group]) -> dict[str, str]:
 def _aggregates(groups: Sequence[Group], colours: Mapping[str, str], words: str, percent: bool) -> None:
     st.subheader("Over all tasks")
     tasks = groups[0].scores[0].tasks
-    kind = "all worlds as one task" if tasks == (WORLDS,) else count(len(tasks), "instruction")
+    kind = (
+        "all worlds as one task"
+        if tasks == (WORLDS,)
+        else count(len(tasks), comparison_data.task_noun(groups[0].scores[0]))
+    )
     st.caption(
         f"{words.capitalize()} over {kind}. IQM is the mean of the middle half of all scores of runs and tasks; "
         "intervals are 95 %, from the stratified bootstrap over training runs. More is better, but not for the gap."
@@ -131,7 +138,7 @@ def _aggregates(groups: Sequence[Group], colours: Mapping[str, str], words: str,
 def _tasks(groups: Sequence[Group], colours: Mapping[str, str], words: str, percent: bool) -> None:
     if groups[0].scores[0].tasks == (WORLDS,):
         return
-    st.subheader("By instruction")
+    st.subheader(f"By {comparison_data.task_noun(groups[0].scores[0])}")
     table = comparison_data.task_table(groups)
     over = " and ".join(sorted(set(table["over"])))
     st.caption(f"Mean {words} with 95 % intervals over {over}.")

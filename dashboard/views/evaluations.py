@@ -75,24 +75,19 @@ def _report(run: str, document: dict[str, Any]) -> None:
     if not game_tables.games(document).empty:
         with st.expander("Games", icon=":material/casino:", expanded=True), guarded("the games"):
             game_report(document, key=document["file"])
-    instructions, goals, attempts, episodes, about = st.tabs(
-        ["Instructions", "Goals", "Attempts", "Episodes", "How it was made"]
-    )
-    with instructions, guarded("the instructions"):
-        _rates(document, "instructions", "success", "instruction")
-        _table(
-            report_tables.instructions(document), "This evaluation had no instructions: each world has its own task."
-        )
-    with goals, guarded("the goals"):
-        st.caption("Reached, of the times the goal's turn came, over all instructions of the report.")
-        _rates(document, "goals", "reached", "goal")
-    with attempts, guarded("the attempts"):
-        _attempts(document)
-    with episodes, guarded("the episodes"):
-        _episodes(document, run)
-    with about, guarded("the header"):
-        rows = [{"": name, "value": text} for name, text in report_tables.facts(document).items()]
-        st.dataframe(rows, hide_index=True, column_config={"value": st.column_config.TextColumn(width="large")})
+    parts = {
+        "Instructions": _instructions,
+        "Goals": _goals,
+        "Attempts": _attempts,
+        "Episodes": _episodes,
+        "How it was made": _about,
+    }
+    agent = report_tables.section(document, "agent")
+    absent = [name for name in ("Instructions", "Goals") if not report_tables.entries(agent, name.lower())]
+    names = [name for name in parts if name not in absent]
+    for name, tab in zip(names, st.tabs(names), strict=True):
+        with tab, guarded(f"the part {name}"):
+            parts[name](document, run)
 
 
 def _downloads(run: str, file: str) -> None:
@@ -104,6 +99,21 @@ def _downloads(run: str, file: str) -> None:
         if content is not None:
             label = {".json": "JSON", ".md": "Markdown", ".html": "HTML page"}[suffix]
             row.download_button(label, content, name, mime, icon=":material/download:", key=f"download {name}")
+
+
+def _instructions(document: Document, run: str) -> None:
+    _rates(document, "instructions", "success", "instruction")
+    st.dataframe(report_tables.instructions(document), hide_index=True, column_config=COLUMNS)
+
+
+def _goals(document: Document, run: str) -> None:
+    st.caption("Reached, of the times the goal's turn came, over all instructions of the report.")
+    _rates(document, "goals", "reached", "goal")
+
+
+def _about(document: Document, run: str) -> None:
+    rows = [{"": name, "value": text} for name, text in report_tables.facts(document).items()]
+    st.dataframe(rows, hide_index=True, column_config={"value": st.column_config.TextColumn(width="large")})
 
 
 def _rates(document: Document, part: str, key: str, word: str) -> None:
@@ -119,7 +129,7 @@ def _rates(document: Document, part: str, key: str, word: str) -> None:
     show_chart(chart, key=f"rates of {part}")
 
 
-def _attempts(document: Document) -> None:
+def _attempts(document: Document, run: str) -> None:
     table = report_tables.attempts(document)
     if not game_tables.games(document).empty:
         st.info("The attempts of games are told game by game above: they pay in different units.")
@@ -174,10 +184,3 @@ def _episodes(document: Document, run: str) -> None:
             "return": COLUMNS["return"],
         },
     )
-
-
-def _table(table: pd.DataFrame, empty: str) -> None:
-    if table.empty:
-        st.info(empty)
-    else:
-        st.dataframe(table, hide_index=True, column_config=COLUMNS)

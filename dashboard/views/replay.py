@@ -26,7 +26,7 @@ _EPISODE, _FRAME, _ORDER = "replay episode", "replay frame", "replay order"  # k
 
 def render() -> None:
     """Draw the page."""
-    st.header("Replay")
+    st.title("Replay")
     name = None if no_runs() else chosen_run()
     if name is None:
         return

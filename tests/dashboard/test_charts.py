@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from dashboard.curve_charts import RunCurve, curve_chart
 from dashboard.curves import MAX_POINTS, Band, Curve
@@ -50,6 +51,20 @@ def test_a_curve_chart_names_its_axes() -> None:
     chart = curve_chart([RunCurve("a", wave(9), wave(9))], {}, COLOURS, x_title="updates", y_title="critic loss (nats)")
     assert titles(chart, "x") == {"updates"}
     assert titles(chart, "y") == {"critic loss (nats)"}
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, -3.0])
+def test_a_flat_curve_has_room_around_it(value: float) -> None:
+    flat = Curve(np.arange(9.0), np.full(9, value))
+    chart = curve_chart([RunCurve("a", flat, flat)], {}, COLOURS, x_title="x", y_title="y")
+    scales = [each["scale"]["domain"] for name, each in channels(chart.to_dict()) if name == "y"]
+    assert scales and all(low < value < high for low, high in scales)
+
+
+def test_a_single_value_is_a_point_that_can_be_seen() -> None:
+    once = curve_chart([RunCurve("a", wave(1), wave(1))], {}, COLOURS, x_title="x", y_title="y").to_dict()
+    often = curve_chart([RunCurve("a", wave(9), wave(9))], {}, COLOURS, x_title="x", y_title="y").to_dict()
+    assert [layer["mark"].get("point", False) for layer in (once["layer"][1], often["layer"][1])] == [True, False]
 
 
 def test_a_long_curve_is_thinned_and_can_be_exported() -> None:

@@ -70,7 +70,7 @@ def test_every_run_alone(runs: Path, open_page: Any) -> None:
 
 def test_normalised_return_falls_back_in_words(runs: Path, open_page: Any) -> None:
     app = open_page("compare", run=["calm-otter-1", "calm-otter-2"])
-    app.segmented_control(key="score").set_value("normalised return").run()
+    app.segmented_control(key="score or success").set_value("normalised return").run()
     assert not app.exception and not app.error  # agent and random are the same in these reports: nothing to scale by
     assert "nothing to scale by" in text(app)
 

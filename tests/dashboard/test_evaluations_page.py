@@ -47,6 +47,15 @@ def test_a_report_with_tables_and_downloads(runs: Path, open_page: Any) -> None:
     assert "not over training seeds" in text(app)
 
 
+def test_without_instructions_there_is_no_tab_for_them(runs: Path, open_page: Any) -> None:
+    path = report(runs)
+    agent = json.loads(path.read_text())["agent"]
+    rewrite(path, agent=agent | {"instructions": [], "goals": []})
+    app = open_page("evaluations", run="calm-otter-1")
+    assert not app.exception and not app.error
+    assert [tab.label for tab in app.tabs] == ["Attempts", "Episodes", "How it was made"]
+
+
 def test_a_run_of_several_attempts(runs: Path, open_page: Any) -> None:
     app = open_page("evaluations", run="brisk-fox-3")
     assert not app.exception and not app.error

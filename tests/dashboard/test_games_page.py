@@ -160,3 +160,6 @@ def test_runs_are_compared_game_by_game(games_run: Path, open_page: OpenPage) ->
     write_json(file, copy.deepcopy(report_of(other, worse)))
     app = open_page("compare", run=[RUN, "wise-lynx-5"])
     assert_sound(app)
+    assert "By game" in [each.value for each in app.subheader]
+    assert "over 3 games" in texts(app)
+    assert not [each for each in app.segmented_control if each.label == "Score" and len(each.options) > 1]

@@ -41,8 +41,8 @@ def test_places_to_travel_to_come_under_one_name() -> None:
 def test_training_falls_into_equal_stretches_of_steps() -> None:
     table = outcomes(("eat cow", False, 10), ("eat cow", True, 50), ("eat cow", True, 51), ("eat cow", True, 100))
     figures = over_training(table, bins=2)
-    assert figures[["begin", "end", "step", "trials"]].to_numpy().tolist() == [[0, 50, 25, 2], [50, 100, 75, 2]]
-    assert figures.rate.tolist() == [0.5, 1.0]
+    assert figures[["begin", "end", "step", "trials"]].to_numpy().tolist() == [[10, 55, 32.5, 3], [55, 100, 77.5, 1]]
+    assert figures.rate.tolist() == [2 / 3, 1.0]
 
 
 def test_a_stretch_without_a_turn_is_absent() -> None:

@@ -179,7 +179,7 @@ def test_worlds_without_pictures_show_a_table(runs: Path, open_page: OpenPage) -
     new_run(runs, "bare", [bare], {"vocabulary": ""})
     app = open_page("replay", run="bare", ep=1, t=2)
     text = texts(app)
-    assert "No instruction: free play" in text
+    assert "This episode has no instruction" in text
     assert "Action: 0\\.25, 0\\.25" in text
     assert r"\<script\>\*bold\*" in text
     assert "The observation does not tell the place" in text
