@@ -6,7 +6,7 @@ Knows the store, no screen. One thread uses it at a time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import isfinite
@@ -32,6 +32,7 @@ from store.status import Status, describe_state, read_status
 from store.trajectory import Trajectory
 
 RECENT_ATTEMPTS = 10  # rollouts read whole for the returns of their attempts
+CURVES_EVERY = 2.0  # seconds: a trainer that writes more often does not make the screen draw more often
 _SAME_COLLECTOR = 64  # among so many of the newest rollouts one with the policy's notes is looked for
 
 Value = TypeVar("Value")
@@ -44,9 +45,10 @@ class Feed:
         self.paths = paths
         self._reader = RolloutReader(paths.rollouts("train"))
         self._about = Source(paths.config, lambda: read_about(paths), About())
+        self._status = Source(paths.status, lambda: _cleaned_status(read_status(paths)), None)
         self._events = Source(paths.events, lambda: _cleaned(read_events(paths)), ())
-        self._metrics = Source(paths.metrics_dir, lambda: read_metrics(paths), {})
-        self._rollouts = Source(paths.rollouts("train"), self._read_rollouts, Rollouts())
+        self._metrics = Source(paths.metrics_dir, lambda: read_metrics(paths), {}, pause=CURVES_EVERY)
+        self._rollouts = Source(paths.rollouts("train"), self._read_rollouts, Rollouts(), pause=CURVES_EVERY)
         self._words = Source(paths.trainer_log, lambda: tuple(clean(line) for line in last_words(paths)), ())
         self._wanted: tuple[int, ...] = ()  # goal ids of the instruction, as last read
         self._games: tuple[Rollouts, dict[str, Series], tuple[GameRow, ...]] | None = None  # with what it is made of
@@ -57,22 +59,22 @@ class Feed:
         self._problems = []
         about = self._guarded(self._about.get, About())
         self._wanted = about.wanted
-        status = self._guarded(lambda: _cleaned_status(read_status(self.paths)), None)
+        status = self._guarded(self._status.get, None)
         state = "paused" if _is_paused(status) else describe_state(status)
         rollouts = self._guarded(self._rollouts.get, Rollouts())
         metrics = self._guarded(self._metrics.get, {})
-        checkpoint = stamp_of(self.paths.pointer("latest"))
+        events = self._guarded(self._events.get, ())
         return Snapshot(
             paths=self.paths,
             taken=time.monotonic(),
             state=state,
             status=status,
             about=about,
-            events=self._guarded(self._events.get, ()),
+            events=events,
             metrics=metrics,
             rollouts=rollouts,
             games=self._guarded(lambda: self._game_rows(rollouts, metrics), ()),
-            checkpointed=checkpoint[0] / 1e9 if checkpoint else None,
+            checkpointed=_checkpointed(self.paths, events),
             last_words=self._guarded(self._words.get, ()) if state in ("crashed", "diverged") else (),
             problems=(*self._problems, *rollouts.problems),
         )
@@ -122,7 +124,11 @@ class Feed:
 
 def read_about(paths: RunPaths) -> About:
     """Environment and instruction of a run. Raises StorageError when its config.json is damaged."""
-    config = read_config(paths)["config"]
+    return about_config(read_config(paths)["config"])
+
+
+def about_config(config: Any) -> About:
+    """What a run's configuration says, whoever wrote it."""
     environment = clean(next(filter(None, (_setting(config, "env", key) for key in ("id", "target", "name"))), ""))
     wanted: tuple[int, ...] = ()
     with suppress(ValueError):  # goals of another version: their text is not shown, the run is
@@ -130,8 +136,8 @@ def read_about(paths: RunPaths) -> About:
     return About(environment, format_instruction(wanted) if wanted else "", wanted)
 
 
-def _setting(config: dict[str, Any], section: str, key: str) -> str:
-    content = config.get(section)
+def _setting(config: Any, section: str, key: str) -> str:
+    content = config.get(section) if isinstance(config, dict) else None
     return str(content.get(key, "")) if isinstance(content, dict) else ""
 
 
@@ -146,6 +152,15 @@ def _newest(index: Index) -> int:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) else None
+
+
+def _checkpointed(paths: RunPaths, events: Sequence[RunEvent]) -> float | None:
+    """When the newest checkpoint was written; a copied run's files are younger than that."""
+    stamp = stamp_of(paths.pointer("latest"))
+    if stamp is None:
+        return None
+    told = [event.time for event in events if event.kind == "checkpoint"]
+    return told[-1] if told else stamp[0] / 1e9
 
 
 def _is_paused(status: Status | None) -> bool:

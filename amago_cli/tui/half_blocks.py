@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import groupby
 
 import numpy as np
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 
-Colour = tuple[int, int, int]
-
 _UPPER_HALF = "▀"
 _COARSE = 0xF8  # colours differ in steps of eight, so that more neighbours are equal and fewer bytes are sent
+_COLOUR_BITS = 24
+_ONE_COLOUR = (1 << _COLOUR_BITS) - 1
 
 
 def fitted(picture: np.ndarray, columns: int, rows: int) -> np.ndarray:
@@ -30,29 +29,30 @@ def fitted(picture: np.ndarray, columns: int, rows: int) -> np.ndarray:
     return np.concatenate([picture, picture[-1:]]) if len(picture) % 2 else picture
 
 
-def block_rows(picture: np.ndarray) -> list[list[Segment]]:
-    """A row of segments for every two rows of `picture` (even H, W, 3); equal neighbours share a segment."""
-    coarse = (picture & _COARSE).tolist()
-    return [_row(coarse[top], coarse[top + 1]) for top in range(0, len(coarse), 2)]
+def block_cells(picture: np.ndarray) -> np.ndarray:
+    """(H / 2, W) int64: one number for the two colours of each cell of `picture` (even H, W, 3)."""
+    coarse = (picture & _COARSE).astype(np.int64)
+    colours = coarse[..., 0] << 16 | coarse[..., 1] << 8 | coarse[..., 2]
+    return colours[0::2] << _COLOUR_BITS | colours[1::2]
 
 
-def _row(upper: list[list[int]], lower: list[list[int]]) -> list[Segment]:
-    cells = [(_colour(above), _colour(below)) for above, below in zip(upper, lower, strict=True)]
-    return [_segment(above, below, len(list(run))) for (above, below), run in groupby(cells)]
+def block_segments(cells: np.ndarray) -> list[Segment]:
+    """A row (W,) of `block_cells` as segments; equal neighbours share one."""
+    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+    counts = np.diff(starts, append=len(cells))
+    return [_segment(cell, count) for cell, count in zip(cells[starts].tolist(), counts.tolist(), strict=True)]
 
 
-def _colour(pixel: list[int]) -> Colour:
-    red, green, blue = pixel
-    return red, green, blue
+@lru_cache(maxsize=8192)
+def _segment(cell: int, count: int) -> Segment:
+    above, below = cell >> _COLOUR_BITS, cell & _ONE_COLOUR
+    if above == below:  # a space: half the bytes
+        return Segment(" " * count, Style(bgcolor=_colour(below)))
+    return Segment(_UPPER_HALF * count, Style(color=_colour(above), bgcolor=_colour(below)))
 
 
-def _segment(above: Colour, below: Colour, count: int) -> Segment:
-    return Segment(_UPPER_HALF * count, _style(above, below))
-
-
-@lru_cache(maxsize=4096)
-def _style(above: Colour, below: Colour) -> Style:
-    return Style(color=Color.from_rgb(*above), bgcolor=Color.from_rgb(*below))
+def _colour(number: int) -> Color:
+    return Color.from_rgb(number >> 16, number >> 8 & 0xFF, number & 0xFF)
 
 
 def _averaged(picture: np.ndarray, height: int, width: int) -> np.ndarray:

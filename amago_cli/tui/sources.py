@@ -10,14 +10,15 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 Stamp = tuple[int, int] | None
 
-_REST = 40.0  # times as long as a read took, nothing is read: at most a fortieth of a core per source
+_REST = 100.0  # times as long as a read took, nothing is read: at most a hundredth of a core per source
 
 
 class Source(Generic[Value]):
     """The newest content behind `path`, as `read` makes it. The same object as long as nothing changed."""
 
-    def __init__(self, path: Path, read: Callable[[], Value], initial: Value) -> None:
-        self._path, self._read = path, read
+    def __init__(self, path: Path, read: Callable[[], Value], initial: Value, *, pause: float = 0.0) -> None:
+        """`pause`: at least so many seconds from one read to the next."""
+        self._path, self._read, self._pause = path, read, pause
         self._value = initial
         self._stamp: Stamp = None
         self._not_before = 0.0  # monotonic seconds
@@ -30,7 +31,7 @@ class Source(Generic[Value]):
             self._value = self._read()
             self._stamp = stamp
             now = time.monotonic()
-            self._not_before = now + _REST * (now - begun)
+            self._not_before = now + max(_REST * (now - begun), self._pause)
         return self._value
 
 
