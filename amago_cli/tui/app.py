@@ -6,16 +6,18 @@ Everything it shows comes from the feed's thread as snapshots; nothing here read
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 
 from amago_cli.tui.orders import ACTIVE, objection, told
+from amago_cli.tui.plain_text import PlainText
 from amago_cli.tui.reader import FeedThread
 from amago_cli.tui.screens.ask import Ask
 from amago_cli.tui.screens.episodes import EpisodeScreen
@@ -30,8 +32,8 @@ from store.layout import RunPaths
 
 THEMES = ("textual-dark", "textual-light", "nord", "gruvbox", "tokyo-night", "ansi-dark")
 
-
-_OF_LIVE_SCREEN = ("toggle", "order", "stop", "episodes", "metrics", "tree", "runs")
+_OF_TEXTUAL = ("Theme", "Quit")  # commands of its palette that make sense here
+_OF_LIVE_SCREEN = ("pause", "resume", "order", "stop", "episodes", "metrics", "tree", "runs")
 
 
 class Leaving(NamedTuple):
@@ -51,7 +53,8 @@ class WatchApp(App[Leaving]):
     BINDINGS = [  # noqa: RUF012 (Textual's own way)
         Binding("question_mark", "help", "Help"),
         Binding("q", "quit", "Quit"),
-        Binding("space", "toggle", "Pause"),
+        Binding("space", "pause", "Pause"),
+        Binding("space", "resume", "Resume"),
         Binding("c", "order('checkpoint')", "Save"),
         Binding("e", "order('evaluate')", "Eval"),
         Binding("s", "stop", "Stop"),
@@ -72,7 +75,8 @@ class WatchApp(App[Leaving]):
 
     def __init__(self, runs_dir: Path, paths: RunPaths | None, *, owns_trainer: bool, plain: bool = False) -> None:
         super().__init__()
-        self.plain = plain  # only ASCII characters in charts and signs
+        self.plain = plain  # the terminal has only ASCII characters
+        self._in_ascii = PlainText()
         self.snapshot: Snapshot | None = None
         self._runs_dir, self._paths = runs_dir, paths
         self._own = paths if owns_trainer else None  # the run whose trainer this command started
@@ -89,7 +93,11 @@ class WatchApp(App[Leaving]):
     @property
     def colourful(self) -> bool:
         """Whether pictures can be shown: many colours, and nobody asked for none."""
-        return self.console.color_system in ("truecolor", "256") and not self.console.no_color
+        return self.console.color_system in ("truecolor", "256") and not self.no_color and not self.plain
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's own, and ASCII where the terminal has nothing else."""
+        return [*super().get_line_filters(), *([self._in_ascii] if self.plain else [])]
 
     async def on_mount(self) -> None:
         """Show the run, or the list to choose one from."""
@@ -109,7 +117,9 @@ class WatchApp(App[Leaving]):
         """Show what was read."""
         if self._paths is None or message.snapshot.paths != self._paths:
             return  # of the run looked at before
-        self.snapshot = message.snapshot
+        before, self.snapshot = self.snapshot, message.snapshot
+        if before is None or (before.state, before.is_crafter) != (self.snapshot.state, self.snapshot.is_crafter):
+            self.refresh_bindings()
         for screen in self.screen_stack:
             if isinstance(screen, LiveScreen | EpisodeScreen) and screen.is_mounted:
                 screen.show(message.snapshot)
@@ -120,22 +130,35 @@ class WatchApp(App[Leaving]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Orders and views belong to the live screen: elsewhere their keys are free, and not in the footer."""
+        if action in ("pause", "resume") and (action == "resume") != (self._state == "paused"):
+            return False
+        if action == "tree" and not (self.snapshot and self.snapshot.is_crafter):
+            return False
         return action not in _OF_LIVE_SCREEN or self.screen is self._live
 
     def get_system_commands(self, screen: Screen) -> Iterable[SystemCommand]:
         """The palette has every key's action."""
-        yield from super().get_system_commands(screen)
-        yield SystemCommand("Pause or resume", "Pause the trainer, or let it go on", self.action_toggle)
+        yield from (command for command in super().get_system_commands(screen) if command.title in _OF_TEXTUAL)
+        yield SystemCommand("Help", "What the keys do", self.action_help)
+        if not isinstance(screen, LiveScreen):
+            return
+        yield SystemCommand("Pause", "Pause the trainer", self.action_pause)
+        yield SystemCommand("Resume", "Let a paused trainer go on", self.action_resume)
         yield SystemCommand("Checkpoint", "Write a checkpoint now", lambda: self.action_order("checkpoint"))
         yield SystemCommand("Evaluate", "Evaluate now", lambda: self.action_order("evaluate"))
         yield SystemCommand("Stop", "Stop the run cleanly", self.action_stop)
         yield SystemCommand("Episodes", "Look at stored episodes step by step", self.action_episodes)
         yield SystemCommand("Metrics", "Choose what the charts show", self.action_metrics)
+        yield SystemCommand("Tree", "Goals or technology tree", self.action_tree)
         yield SystemCommand("Runs", "Look at another run", self.action_runs)
 
-    def action_toggle(self) -> None:
-        """Pause the run or let it go on."""
-        self.action_order("resume" if self._state == "paused" else "pause")
+    def action_pause(self) -> None:
+        """Pause the run."""
+        self.action_order("pause")
+
+    def action_resume(self) -> None:
+        """Let a paused run go on."""
+        self.action_order("resume")
 
     def action_order(self, order: str) -> None:
         """Give an order to the trainer, or say why it makes no sense."""

@@ -21,9 +21,12 @@ _LONG = 150  # steps: a longer episode is entered where something happens
 _BEFORE = 30  # steps before that
 
 
-def step_lines(trajectory: Trajectory, t: int, names: Sequence[str], *, plain: bool = False) -> list[str]:
-    """State `t`, 0..T, in three lines: the step with action and reward, the instruction, value and what was reached."""
-    return [_where(trajectory, t), _instruction(trajectory, t, names, plain), _notes(trajectory, t, names)]
+def step_lines(trajectory: Trajectory, t: int, names: Sequence[str], width: int | None = None) -> list[str]:
+    """State `t`, 0..T, in three lines: step and action, the instruction, then reward, value and what was reached.
+
+    Of an instruction that is longer than `width` the subgoals finished are only counted.
+    """
+    return [_where(trajectory, t), _instruction(trajectory, t, names, width), _notes(trajectory, t, names)]
 
 
 def action_name(environment: str, action: np.ndarray) -> str:
@@ -53,26 +56,26 @@ def succeeded(index: Index, success_return: float | None) -> np.ndarray:
 def _where(trajectory: Trajectory, t: int) -> str:
     if t == trajectory.length:
         return f"step {t} of {t}: {clean(trajectory.info.cause) or 'the end'}, return {compact(trajectory.ret)}"
-    action = action_name(trajectory.info.environment, trajectory.actions[t])
-    reward = float(trajectory.rewards[t])
-    paid = f", reward {compact(reward)}" if reward else ""
-    return f"step {t} of {trajectory.length}: {action}{paid}"
+    return f"step {t} of {trajectory.length}: {action_name(trajectory.info.environment, trajectory.actions[t])}"
 
 
-def _instruction(trajectory: Trajectory, t: int, names: Sequence[str], plain: bool) -> str:
+def _instruction(trajectory: Trajectory, t: int, names: Sequence[str], width: int | None) -> str:
     """Subgoals with a tick where finished, and an arrow at the one whose turn it is; else game and mission."""
-    done, turn = ("x ", "> ") if plain else ("✓ ", "→ ")
     finished = int(trajectory.progress[t])
     subgoals = [_name(goal, names) for goal in trajectory.instruction.tolist()]
-    marks = [done if place < finished else turn if place == finished else "" for place in range(len(subgoals))]
-    words = ", ".join(mark + subgoal for mark, subgoal in zip(marks, subgoals, strict=True))
+    marks = ["✓ " if place < finished else "→ " if place == finished else "" for place in range(len(subgoals))]
+    parts = [mark + subgoal for mark, subgoal in zip(marks, subgoals, strict=True)]
+    words = ", ".join(parts)
+    if width is not None and len(words) > width and 0 < finished < len(parts):
+        words = f"✓ {finished}, {', '.join(parts[finished:])}"
     told = mission(trajectory.info.environment, trajectory.observations, t)
     return words or ": ".join(part for part in (clean(trajectory.info.game), told) if part) or "no instruction"
 
 
 def _notes(trajectory: Trajectory, t: int, names: Sequence[str]) -> str:
     values = trajectory.diagnostics.get("values")
-    parts = []
+    reward = float(trajectory.rewards[t]) if t < trajectory.length else 0.0
+    parts = [f"reward {compact(reward)}"] if reward else []
     if values is not None and values.shape[1] and t < len(values):
         parts.append(f"value {compact(float(values[t, -1]))}")
     reached = trajectory.events[trajectory.events[:, 0] == t, 1].tolist()

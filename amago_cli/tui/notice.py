@@ -23,7 +23,8 @@ def notice(snapshot: Snapshot) -> Content | None:
         return _told(f"Training diverged. {message}".strip(), snapshot, f"take smaller steps: {resume} {smaller}")
     if snapshot.state in ("finished", "stopped"):
         why = REASONS.get(message, message)
-        return Content(f"{snapshot.state}{': ' if why else ''}{why}; next: amago eval --checkpoint {name}{where}")
+        told = f"{why or snapshot.state}; next: amago eval --checkpoint {name}{where}"
+        return Content(told)
     if snapshot.is_empty:
         return Content("no data yet: it comes with the first rollouts that end")
     return None

@@ -18,7 +18,7 @@ from amago_cli.tui.episode_text import step_lines, succeeded
 from amago_cli.tui.reader import Loader
 from amago_cli.tui.snapshot import Rollouts, Snapshot
 from amago_cli.tui.text import clean
-from amago_cli.tui.widgets.episode_list import EpisodeList
+from amago_cli.tui.widgets.episode_list import EpisodeList, columns
 from amago_cli.tui.widgets.stage import Stage
 from store.errors import StorageError
 from store.layout import RunPaths
@@ -177,6 +177,7 @@ class EpisodeScreen(Screen[None]):
         self._list.fill(index, success, wanted)
         split = "training" if self._training else "evaluation"
         self._list.border_title = f"{split}, {words}: {len(self._list):,}"
+        self._list.border_subtitle = columns(index)
         if not len(self._list):
             self._trajectory = None
             self._stage.show_state(None)
@@ -196,8 +197,7 @@ class EpisodeScreen(Screen[None]):
         if self._trajectory is None:
             return
         self._stage.show_state(self._trajectory, self._t)
-        plain = bool(getattr(self.app, "plain", False))
-        lines = step_lines(self._trajectory, self._t, self._rollouts.names, plain=plain)
+        lines = step_lines(self._trajectory, self._t, self._rollouts.names)
         self._words.update("\n".join(lines), layout=False)
         self._player.border_title = f"episode {self._trajectory.info.number}"
 

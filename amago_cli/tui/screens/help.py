@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-HELP = """\
-space     pause the run, or let it go on
-c         write a checkpoint now
-e         evaluate now: training waits
-s         stop the run cleanly (asks)
-q         leave; the trainer goes on
-b         episodes, step by step
-m         choose what is plotted
-g         goals or technology tree
-r         look at another run
-t         next theme      ctrl+p  all commands
-
-Among the episodes
-up down   choose          left right  one step
-home end  first, last     shift+arrow ten steps
-space     play            f           only successes ...
-v         evaluations     escape      back
-
-▶ running  ‖ paused  ✓ finished, reached
-■ stopped  ✗ crashed  ! diverged, warning
-↑ ↓ better, worse than the 200 rollouts before
-"""
+_RUN = (
+    ("space", "pause, or go on"),
+    ("c", "write a checkpoint now"),
+    ("e", "evaluate now: training waits"),
+    ("s", "stop cleanly (asks)"),
+    ("q", "leave; the trainer goes on"),
+)
+_VIEW = (
+    ("b", "episodes, step by step"),
+    ("m", "choose what is plotted"),
+    ("g", "goals or technology tree"),
+    ("r", "look at another run"),
+    ("t", "next theme"),
+    ("ctrl+p", "all commands by name"),
+)
+_CHOOSE = (
+    ("up down", "choose an episode"),
+    ("f", "all, successes, failures"),
+    ("v", "of training, of evaluations"),
+    ("space", "play"),
+)
+_STEP = (
+    ("left right", "one step"),
+    ("shift+arrow", "ten steps"),
+    ("home end", "first, last step"),
+    ("escape", "back"),
+)
+_SIGNS = (
+    ("▶ running", "‖ paused"),
+    ("✓ finished", "■ stopped"),
+    ("✗ crashed", "! diverged"),
+)
+_TREND = "↑ ↓  better, worse than the 200 rollouts before"
+_KEY, _COLUMN = 12, 34  # characters
+_WIDE = 2 * _COLUMN + 4
 
 
 class Help(ModalScreen[None]):
@@ -39,4 +54,24 @@ class Help(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="box"):
-            yield Static(HELP, markup=False)
+            yield Static(help_text(self.app.size.width), markup=False)
+
+
+def help_text(width: int) -> str:
+    """All keys and signs, in two columns where they fit."""
+    lines = ["This run", *_side_by_side(_RUN, _VIEW, width), "", "Among the episodes"]
+    lines += [*_side_by_side(_CHOOSE, _STEP, width), "", *(f"{one:<{_KEY}} {other}" for one, other in _SIGNS), _TREND]
+    return "\n".join(lines)
+
+
+def _side_by_side(left: tuple[tuple[str, str], ...], right: tuple[tuple[str, str], ...], width: int) -> list[str]:
+    if width < _WIDE:
+        return [_line(pair) for pair in (*left, *right)]
+    return [
+        f"{_line(one):<{_COLUMN + 4}}{_line(other)}".rstrip()
+        for one, other in zip_longest(left, right, fillvalue=("", ""))
+    ]
+
+
+def _line(pair: tuple[str, str]) -> str:
+    return f"{pair[0]:<{_KEY}}{pair[1]}"

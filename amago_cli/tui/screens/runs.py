@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 from textual.app import ComposeResult
@@ -11,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
+from amago_cli.tui.feed import about_config
 from amago_cli.tui.reader import Loader
 from amago_cli.tui.text import STATE_MARKS, clean
 from store.errors import AmagoError
@@ -69,10 +71,13 @@ class RunsScreen(Screen[RunPaths | None]):
         """This run."""
         self.dismiss(self._paths[str(event.option.id)])
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is a way back only to a run looked at before."""
+        return action != "back" or not self._must_choose
+
     def action_back(self) -> None:
-        """To the run looked at before, where there is one."""
-        if not self._must_choose:
-            self.dismiss(None)
+        """To the run looked at before."""
+        self.dismiss(None)
 
     def _read(self) -> None:
         self._loader.ask(lambda: _listed(self._runs_dir), self.post_message)
@@ -97,5 +102,14 @@ def _listed(runs_dir: Path) -> RunsScreen.Listed:
 def _line(summary: RunSummary) -> str:
     state = f"{STATE_MARKS.get(summary.state, '!')} {summary.state}"
     steps = f"{summary.status.step:,} steps" if summary.status else "no data"
-    created = clean(summary.created[:16].replace("T", " "))
-    return f"{clean(summary.name):<24} {state:<11} {steps:>18}  {created}  {clean(summary.problem)}"
+    about = about_config(summary.record.get("config"))
+    words = clean(summary.problem) or " · ".join(filter(None, (about.environment, about.instruction)))
+    return f"{clean(summary.name):<18} {state:<11} {steps:>17}  {_moment(summary.created)}  {words}"
+
+
+def _moment(created: str) -> str:
+    """A run's birth in the time of this machine: '12-04 22:13'."""
+    try:
+        return datetime.fromisoformat(created).astimezone().strftime("%m-%d %H:%M")
+    except (ValueError, OverflowError):
+        return " " * 11

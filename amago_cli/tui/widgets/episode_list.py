@@ -14,8 +14,16 @@ from amago_cli.tui.text import clean, compact, fitted
 from store.rollout_index import Index
 
 _SIGNS = {1: "✓", 0: "✗", -1: " "}
-_PLAIN_SIGNS = {1: "+", 0: "-", -1: " "}
 _GAME = 12  # characters of a game's name
+
+
+def columns(index: Index | None) -> str:
+    """What the lines of `index` say, from left to right."""
+    if index is None or not len(index):
+        return ""
+    if index.game[-1]:
+        return "game, return, steps, end"
+    return "goals, steps, return, end" if index.num_subgoals[-1] else "steps, return, end"
 
 
 class EpisodeList(ScrollView, can_focus=False):
@@ -85,11 +93,11 @@ class EpisodeList(ScrollView, can_focus=False):
     def _text(self, i: int, marked: bool) -> str:
         assert self._index is not None
         index = self._index
-        sign = (_PLAIN_SIGNS if getattr(self.app, "plain", False) else _SIGNS)[int(self._success[i])]
+        sign = _SIGNS[int(self._success[i])]
         goals = f"{index.progress[i]}/{index.num_subgoals[i]} " if index.num_subgoals[i] else ""
         end = clean(str(index.cause[i]))
-        begin = f"{'>' if marked else ' '}{sign} {index.number[i]:>6}  "
+        begin = f"{'>' if marked else ' '}{sign}{index.number[i]:>6} "
         ret = compact(float(index.ret[i]))
         if index.game[i]:
-            return f"{begin}{fitted(clean(str(index.game[i])), _GAME)} {ret:>7}  {index.length[i]:>5} steps  {end}"
-        return f"{begin}{goals}{index.length[i]:>5} steps  return {ret:>6}  {end}"
+            return f"{begin}{fitted(clean(str(index.game[i])), _GAME)} {ret:>7} {index.length[i]:>5}  {end}"
+        return f"{begin}{goals}{index.length[i]:>5} {ret:>7}  {end}"

@@ -14,21 +14,21 @@ from amago_cli.tui.widgets.panel import Panel
 from store.events import RunEvent
 
 _KINDS = {
-    "achievement": ("★", "bold $warning"),
-    "warning": ("!", "bold $error"),
-    "checkpoint": ("⛁", "$text-muted"),
-    "evaluation": ("◆", "bold $accent"),
-    "paused": ("‖", "$warning"),
-    "resumed": ("▶", "$success"),
-    "start": ("▶", "$success"),
-    "resume": ("▶", "$success"),
+    "achievement": ("★", "bold $text-warning"),
+    "warning": ("!", "bold $text-error"),
+    "checkpoint": ("▪", "$text-muted"),
+    "evaluation": ("◆", "bold $text-accent"),
+    "paused": ("‖", "$text-warning"),
+    "resumed": ("▶", "$text-success"),
+    "start": ("▶", "$text-success"),
+    "resume": ("▶", "$text-success"),
     "end": ("■", "bold"),
 }
 _OTHER = ("·", "")
 
 
 class EventList(Panel):
-    """The newest events that fit, a line each, the kind as a sign and in words where the text does not tell."""
+    """The newest events that fit, a line each, the kind as a sign: the texts tell it too."""
 
     TITLE = "events"
 
@@ -52,5 +52,5 @@ class EventList(Panel):
     def _line(self, event: RunEvent) -> Content:
         sign, style = _KINDS.get(event.kind, _OTHER)
         at = time.strftime("%H:%M", time.localtime(event.time)) if abs(event.time) < 1e11 else "--:--"
-        text = fitted(f"{sign if not self.plain else event.kind} {event.text}", self.size.width - 6)
+        text = fitted(f"{sign} {event.text}", self.size.width - 6)
         return Content.assemble((f"{at} ", "$text-muted"), (text, style))

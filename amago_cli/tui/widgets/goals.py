@@ -14,7 +14,6 @@ from amago_cli.tui.widgets.panel import Panel
 
 _NOTHING = "no data yet: rollouts are stored every half minute"
 _TRENDS = {-1: "↓", 0: " ", 1: "↑"}
-_PLAIN_TRENDS = {-1: "-", 0: " ", 1: "+"}
 _BESIDE = 18  # characters beside name and bar: tick, rate, counts, trend
 _NAME = 21  # "2. make stone pickaxe"
 _BESIDE_GAME = 23  # characters beside the name and the bar of a game: share, return, count, trend
@@ -47,7 +46,15 @@ class Goals(Panel):
             lines = self._game_lines(games)
         else:
             lines = self._attempt_lines(attempts) if attempts else self._goal_lines(goals)
-        return Content("\n").join(lines[: self.size.height]) if lines else Content(_NOTHING)
+        return Content("\n").join(self._fitting(lines)) if lines else Content(_NOTHING)
+
+    def _fitting(self, lines: list[Content]) -> list[Content]:
+        """The first, and how many more there are."""
+        room = self.size.height
+        if len(lines) <= room:
+            return lines
+        shown = lines[: max(room - 1, 0)]
+        return [*shown, Content.styled(f"and {len(lines) - len(shown)} more", "$text-muted")]
 
     def _goal_lines(self, goals: GoalTable) -> list[Content]:
         wanted = [self._goal_line(row, f"{number}. {row.name}") for number, row in enumerate(goals.wanted, 1)]
@@ -58,13 +65,13 @@ class Goals(Panel):
         return [*heading, *wanted, *([Content.styled("all instructions", "bold")] if others else []), *others]
 
     def _goal_line(self, row: GoalRow, name: str) -> Content:
-        tick = ("✓" if not self.plain else "x") if row.reached else " "
+        tick = "✓" if row.reached else " "
         label = fitted(name, min(_NAME, max(self.size.width - _BESIDE, 1)))
         if row.rate is None:
             return Content.assemble(f"{tick} {label} ", ("no data", "$text-muted"))
         room = self.size.width - len(label) - _BESIDE - 1
         filled = (bar(row.rate, room, plain=self.plain), "$success on $surface-lighten-2") if room > 2 else ""
-        trend = (_PLAIN_TRENDS if self.plain else _TRENDS)[row.trend]
+        trend = _TRENDS[row.trend]
         return Content.assemble(
             f"{tick} {label}",
             " " if room > 2 else "",
@@ -73,18 +80,14 @@ class Goals(Panel):
         )
 
     def _game_lines(self, games: tuple[GameRow, ...]) -> list[Content]:
-        """The best, and how many more there are."""
-        fits = len(games) <= self.size.height
-        shown = games if fits else games[: self.size.height - 1]
         name = min(max(len(row.name) for row in games), _GAME, max(self.size.width - _BESIDE_GAME, 1))
-        lines = [self._game_line(row, fitted(clean(row.name), name)) for row in shown]
-        return lines if fits else [*lines, Content.styled(f"and {len(games) - len(shown)} more", "$text-muted")]
+        return [self._game_line(row, fitted(clean(row.name), name)) for row in games]
 
     def _game_line(self, row: GameRow, label: str) -> Content:
         if row.mean_return is None:
             return Content.assemble(f"{label} ", ("no data", "$text-muted"))
         share = "" if row.share is None else percent(row.share)
-        trend = (_PLAIN_TRENDS if self.plain else _TRENDS)[row.trend]
+        trend = _TRENDS[row.trend]
         words = f" {share:>5} {compact(row.mean_return):>7} {row.count:>6} {trend}"
         room = max(self.size.width - len(label) - 1 - len(words), 0)
         drawn = row.share is not None and room > 2
@@ -92,8 +95,9 @@ class Goals(Panel):
         return Content.assemble(f"{label} ", filled if drawn else " " * room, words)
 
     def _attempt_lines(self, attempts: tuple[AttemptRow, ...]) -> list[Content]:
-        most = max(max(abs(row.mean_return) for row in attempts), 1e-9)
-        return [self._attempt_line(row, abs(row.mean_return) / most) for row in attempts]
+        """Bars from nothing to the best; what is below zero has none."""
+        most = max(max(row.mean_return for row in attempts), 1e-9)
+        return [self._attempt_line(row, row.mean_return / most) for row in attempts]
 
     def _attempt_line(self, row: AttemptRow, share: float) -> Content:
         words = f" {compact(row.mean_return):>8}  of {row.count}"

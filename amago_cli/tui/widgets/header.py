@@ -16,6 +16,8 @@ from store.status import Status
 STALLED_AFTER = 3.0  # seconds without a new snapshot
 SILENT_AFTER = 30.0  # seconds without a heartbeat of a trainer that should be at work
 
+_LEAST_ABOUT = 20  # characters of environment and instruction beside which the device is named
+
 STATE_STYLES = {
     "running": "bold $success",
     "paused": "bold $warning",
@@ -60,7 +62,7 @@ class RunHeader(Widget):
 
 
 def title(snapshot: Snapshot, width: int) -> Content:
-    """Name, state, environment and instruction, and a warning where what is shown is old."""
+    """Name, state, environment and instruction; at the right the device, or a warning where what is shown is old."""
     state = snapshot.state
     warning = _staleness(snapshot)
     about = snapshot.about
@@ -68,23 +70,24 @@ def title(snapshot: Snapshot, width: int) -> Content:
     word = f"{STATE_MARKS[state]} {state}"
     name = fitted(snapshot.paths.name, min(len(snapshot.paths.name), max(width - len(word) - len(warning) - 3, 1)))
     room = max(width - len(name) - len(word) - len(warning) - 5, 0)
-    rest = f"  {fitted(about.environment + wanted, room)}" if room else ""
+    device = "" if warning or snapshot.status is None else f"  {_device(snapshot.status)}"
+    device = device if room - len(device) >= _LEAST_ABOUT else ""
+    rest = f"  {fitted(about.environment + wanted, room - len(device))}{device}" if room else ""
     return Content.assemble(
         (f" {name} ", "bold reverse"), " ", (word, STATE_STYLES[state]), rest, (warning, "bold $error")
     )
 
 
 def figures(snapshot: Snapshot, width: int) -> Content:
-    """Phase, speeds, device, memory, age of the checkpoint: as many as fit, the most telling first."""
+    """Phase, speeds, age of the checkpoint, counts: as many as fit, the most telling first."""
     status = snapshot.status
     if status is None:
         return Content("no status yet: the trainer writes its first one within seconds of its start")
     parts = [
-        status.phase,
+        status.phase if snapshot.state == "running" else "",
         f"{status.step:,} steps",
         *(_speeds(status) if snapshot.state == "running" and status.phase != "starting" else []),
         _checkpoint(snapshot),
-        _device(status),
         f"{status.update:,} updates",
         f"{status.rollouts:,} rollouts",
     ]

@@ -86,8 +86,9 @@ class Sparks(Panel):
         if series is None or not len(series):
             return Content(f"{name:<7}no data")
         value = compact(float(series.value[-1]))
-        line = sparkline(series.value, self.size.width - 7 - _SCALE, plain=self.plain)
-        return Content.assemble(f"{name:<7}", (line, "$accent"), f" {value:>7}")
+        room = max(self.size.width - 7 - _SCALE, 0)
+        line = sparkline(series.value, room, plain=self.plain).ljust(room)
+        return Content.assemble(f"{name:<7}", (line, "$text-accent"), f" {value:>7}")
 
 
 def chart_lines(name: str, series: Series | None, width: int, height: int, plain: bool) -> list[Content]:
@@ -101,7 +102,7 @@ def chart_lines(name: str, series: Series | None, width: int, height: int, plain
         return _filled([heading, Content(fitted("no finite value", width))], width, height)
     scale = {0: compact(chart.high), len(chart.rows) - 1: compact(chart.low)}
     rows = [
-        Content.assemble((f"{scale.get(number, ''):>{_SCALE - 1}} ", "$text-muted"), (row, "$accent"))
+        Content.assemble((f"{scale.get(number, ''):>{_SCALE - 1}} ", "$text-muted"), (row, "$text-accent"))
         for number, row in enumerate(chart.rows)
     ]
     mean = f", each a mean of {window}" if window > 1 else ""

@@ -35,7 +35,7 @@ class TechTree(Panel):
 
     def _line(self, branch: Branch, series: Series | None) -> Content:
         share, ever = recent_share(series)
-        mark = ("●" if not self.plain else "x") if ever else ("○" if not self.plain else ".")
+        mark = "●" if ever else "○"
         indent = "  " * branch.depth
         label = fitted(f"{indent}{mark} {branch.achievement.replace('_', ' ')}", min(_LABEL, self.size.width - _BESIDE))
         style = "bold" if ever else "$text-muted"

@@ -74,7 +74,6 @@ class World(Vertical):
         assert self._trajectory is not None
         t = min(self._t, self._trajectory.length)
         self._stage.show_state(self._trajectory, t)
-        plain = bool(getattr(self.app, "plain", False))
         width = max(self._caption.size.width, 1)
-        lines = [fitted(line, width) for line in step_lines(self._trajectory, t, self._names, plain=plain)]
+        lines = [fitted(line, width) for line in step_lines(self._trajectory, t, self._names, width)]
         self._caption.update(Content("\n".join(lines)), layout=False)

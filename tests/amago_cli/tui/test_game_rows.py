@@ -97,7 +97,7 @@ def test_the_best_game_comes_first_and_episodes_name_theirs(runs_dir: Path) -> N
             assert any("game 2" in line and " 50 %" in line and " 4 " in line for line in text.splitlines())
             await pilot.press("b")
             await until(pilot, lambda: "training, all: 3" in screen_text(pilot.app))
-            assert any(" 3  game 3 " in line for line in screen_text(pilot.app).splitlines())
+            assert any(" 3 game 3 " in line for line in screen_text(pilot.app).splitlines())
 
     check(scenario)
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from rich.color import Color
+from rich.style import Style
 from screen_run import rollout
 
 from agent.goals.vocabulary import GOALS
@@ -9,7 +11,8 @@ from agent.goals.vocabulary import goal_id as id_of
 from amago_cli.tui.episode_text import action_name, first_look, step_lines, succeeded
 from amago_cli.tui.feed import Feed
 from amago_cli.tui.goal_rows import AttemptRow, GoalRow, attempt_rows, goal_table
-from amago_cli.tui.half_blocks import block_rows, fitted
+from amago_cli.tui.half_blocks import block_cells, block_segments, fitted
+from amago_cli.tui.widgets.stage import changed_spans
 from store.goal_outcomes import GoalOutcomes
 from store.layout import RunPaths
 from store.rollouts import RolloutReader
@@ -53,12 +56,13 @@ def test_returns_by_attempt() -> None:
 def test_a_step_in_words() -> None:
     trajectory = rollout(1)
     assert step_lines(trajectory, 1, NAMES) == [
-        "step 1 of 6: do, reward 1",
+        "step 1 of 6: do",
         "✓ collect sapling, → place plant",
-        "value 0.25 · reached place plant",
+        "reward 1 · value 0.25 · reached place plant",
     ]
     assert step_lines(trajectory, 6, NAMES)[0] == "step 6 of 6: completed, return 2"
-    assert step_lines(trajectory, 6, NAMES, plain=True)[1] == "x collect sapling, x place plant"
+    assert step_lines(trajectory, 1, NAMES, width=20)[1] == "✓ 1, → place plant"
+    assert step_lines(trajectory, 0, NAMES, width=20)[1] == "→ collect sapling, place plant"
     assert step_lines(trajectory, 0, [])[1].startswith("→ goal ")
 
 
@@ -81,8 +85,20 @@ def test_success_as_far_as_it_is_told(run: RunPaths) -> None:
 def test_pictures_fit_and_neighbours_share_a_segment() -> None:
     picture = np.zeros((4, 6, 3), np.uint8)
     picture[:, 3:] = 255
+    picture[0, 3:] = 128
     assert fitted(picture, 12, 4).shape == (8, 12, 3)
     small = fitted(picture, 3, 10)
     assert small.shape == (2, 3, 3)
-    rows = block_rows(picture)
-    assert [[segment.text for segment in row] for row in rows] == [["▀▀▀", "▀▀▀"]] * 2
+    rows = [block_segments(row) for row in block_cells(picture)]
+    assert [[segment.text for segment in row] for row in rows] == [["   ", "▀▀▀"], ["   ", "   "]]
+    black, grey_on_white = (segment.style for segment in rows[0])
+    assert black is not None and black.bgcolor == Color.from_rgb(0, 0, 0)
+    assert grey_on_white == Style(color=Color.from_rgb(128, 128, 128), bgcolor=Color.from_rgb(248, 248, 248))
+
+
+def test_only_what_changed_is_drawn_again() -> None:
+    before = np.zeros((3, 8), np.int64)
+    after = before.copy()
+    after[0, 2] = after[0, 5] = after[2, 7] = 1
+    assert changed_spans(before, after) == [(0, 2, 4), (2, 7, 1)]
+    assert changed_spans(before, before) == []

@@ -104,7 +104,8 @@ def test_leaving_asks_whoever_started_the_trainer(run: RunPaths, answer: str, or
                 await pilot.press(key)
                 await until(pilot, lambda: not isinstance(pilot.app.screen, Ask) or pilot.app.return_value)
             await until(pilot, lambda: pilot.app.return_value is not None)
-            assert pilot.app.return_value.is_stopping == (answer == "s")
+            leaving = pilot.app.return_value
+            assert leaving is not None and leaving.is_stopping == (answer == "s")
         assert take_orders(run) == orders
 
     check(scenario)
@@ -156,9 +157,18 @@ def test_help_theme_and_tree(run: RunPaths) -> None:
 
 
 def test_the_palette_knows_the_orders(run: RunPaths) -> None:
-    app = WatchApp(run.root.parent, run, owns_trainer=False)
-    titles = {command.title for command in app.get_system_commands(LiveScreen())}
-    assert {"Pause or resume", "Checkpoint", "Evaluate", "Stop", "Episodes", "Metrics", "Runs"} <= titles
+    async def scenario() -> None:
+        async with shown(run) as pilot:
+            titles = {command.title for command in pilot.app.get_system_commands(pilot.app.screen)}
+            orders = {"Pause", "Resume", "Checkpoint", "Evaluate", "Stop"}
+            assert titles == orders | {"Episodes", "Metrics", "Tree", "Runs", "Theme", "Help", "Quit"}
+            await pilot.press("ctrl+p", *"evaluate")
+            await until(pilot, lambda: "Evaluate now" in screen_text(pilot.app))
+            await pilot.press("enter")
+            await until(pilot, lambda: any(run.orders.glob("*")))
+            assert take_orders(run) == ["evaluate"]
+
+    check(scenario)
 
 
 def test_there_is_nothing_to_browse_yet(runs_dir: Path) -> None:
