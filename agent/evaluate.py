@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +43,7 @@ def evaluate(
     notify: Listener,
     stop: threading.Event,
     games: Sequence[str] = (),
+    finished: Callable[[Trajectory], None] = lambda trajectory: None,
 ) -> list[Trajectory]:
     """Play every instruction `episodes` times; a uniformly random policy plays when `checkpoint` is None.
 
@@ -50,8 +51,8 @@ def evaluate(
     environment takes any; or, where the environment has several games, each of those worlds in each of `games`.
 
     `config` describes the environment and how many actors play at once. The trajectories come ordered by instruction,
-    game, then world, whatever the timing; all of them unless `stop` is set meanwhile. CheckpointError for a checkpoint
-    that is damaged or made for another environment.
+    game, then world, whatever the timing; all of them unless `stop` is set meanwhile. `finished` is told of each one as
+    soon as it is over. CheckpointError for a checkpoint that is damaged or made for another environment.
     """
     torch.set_num_threads(1)  # one step of a few actors is too small a job to share
     make = make_env(config.env)
@@ -60,11 +61,11 @@ def evaluate(
         policy = _policy(checkpoint, config.env, envs.spec, actors, device, greedy)
         tasks = EvaluationTasks(instructions, episodes, seed, make_sampler(config, envs.spec), games)
         collector = Collector(envs, policy, tasks, retry_lost=True)
-        finished = _play(collector, envs, len(tasks), notify, stop)
+        played = _play(collector, envs, len(tasks), notify, stop, finished)
     by_instruction = {instruction: row for row, instruction in reversed(list(enumerate(instructions or ())))}
     by_game = {game: row for row, game in enumerate(games)}
     return sorted(
-        finished,
+        played,
         key=lambda t: (
             by_instruction.get(tuple(t.instruction.tolist()), 0),
             by_game.get(t.info.game, 0),
@@ -74,20 +75,27 @@ def evaluate(
 
 
 def _play(
-    collector: Collector, envs: VectorEnv, total: int, notify: Listener, stop: threading.Event
+    collector: Collector,
+    envs: VectorEnv,
+    total: int,
+    notify: Listener,
+    stop: threading.Event,
+    finished: Callable[[Trajectory], None],
 ) -> list[Trajectory]:
-    finished: list[Trajectory] = []
+    played: list[Trajectory] = []
     started = told = time.monotonic()
-    while len(finished) < total and not stop.is_set():
-        finished += collector.advance()
+    while len(played) < total and not stop.is_set():
+        for trajectory in collector.advance():
+            played.append(trajectory)
+            finished(trajectory)
         for incident in envs.incidents:
             notify(Event("warning", incident))
         envs.incidents.clear()
         if time.monotonic() - told >= _PROGRESS_EVERY:
             told = time.monotonic()
-            notify(EvalProgress(len(finished), total, told - started))
-    notify(EvalProgress(len(finished), total, time.monotonic() - started))
-    return finished
+            notify(EvalProgress(len(played), total, told - started))
+    notify(EvalProgress(len(played), total, time.monotonic() - started))
+    return played
 
 
 def _policy(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from amago_cli import environments
 from amago_cli.displays import Display
 from amago_cli.output import command_line, count
+from amago_cli.report_files import Keeper
 from store.errors import AmagoError
 from store.layout import RunPaths
 
@@ -162,21 +163,39 @@ def require_success(subject: Subject) -> None:
 
 
 def run(
-    subject: Subject, tasks: Tasks, settings: Settings, display: Display, stop: threading.Event
+    subject: Subject, tasks: Tasks, settings: Settings, display: Display, stop: threading.Event, keeper: Keeper
 ) -> tuple[EvalReport, list[Trajectory]]:
-    """Play the agent, then the random policy in the same worlds; the report and the agent's trajectories."""
-    from agent.reports.report import EvalReport, summarise
+    """Play the agent, then the random policy in the same worlds; the report and the agent's trajectories.
 
+    What the agent has played is kept on the way, with a report of it.
+    """
     start = time.monotonic()
-    trajectories = _play(subject, subject.path, tasks, settings, display, stop)
+
+    def report(played: list[Trajectory], beside: list[Trajectory], *, interrupted: bool) -> EvalReport:
+        header = _header(subject, tasks, settings, played, time.monotonic() - start, interrupted)
+        return _report(subject, tasks, header, played, beside)
+
+    def finished(trajectory: Trajectory) -> None:
+        if keeper.take(trajectory):
+            keeper.interim(report(keeper.stored, [], interrupted=True))
+
+    trajectories = keeper.numbered(_play(subject, subject.path, tasks, settings, display, stop, finished))
     beside = []
     if settings.beside_random and not stop.is_set():
-        beside = _play(subject, None, tasks, settings, display, stop)
-    header = _header(subject, tasks, settings, trajectories, time.monotonic() - start, stop.is_set())
-    agent, random = (summarise(played, tasks.instructions, subject.spec) for played in (trajectories, beside))
+        if keeper.stored:
+            keeper.interim(report(trajectories, [], interrupted=True))
+        beside = _play(subject, None, tasks, settings, display, stop, lambda trajectory: None)
+    return report(trajectories, beside, interrupted=stop.is_set()), trajectories
+
+
+def _report(
+    subject: Subject, tasks: Tasks, header: Header, played: list[Trajectory], beside: list[Trajectory]
+) -> EvalReport:
+    from agent.reports.report import EvalReport, summarise
+
+    agent, random = (summarise(each, tasks.instructions, subject.spec) for each in (played, beside))
     training = summarise(_training_rollouts(subject, tasks), None, subject.spec)
-    report = EvalReport(header, agent, random if beside else None, training if training.episodes else None)
-    return report, trajectories
+    return EvalReport(header, agent, random if beside else None, training if training.episodes else None)
 
 
 def _training_rollouts(subject: Subject, tasks: Tasks) -> Iterator[Trajectory]:
@@ -204,6 +223,7 @@ def _play(
     settings: Settings,
     display: Display,
     stop: threading.Event,
+    finished: Callable[[Trajectory], None],
 ) -> list[Trajectory]:
     from agent.evaluate import evaluate
 
@@ -222,6 +242,7 @@ def _play(
         notify=display,
         stop=stop,
         games=tasks.games,
+        finished=finished,
     )
     display.close()
     return trajectories

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from statistics import fmean, median
 from typing import Any
 
@@ -116,14 +116,6 @@ class EvalReport:
     training: Results | None = None
 
 
-def with_numbers(report: EvalReport, numbers: Sequence[int]) -> EvalReport:
-    """The report whose agent's episodes are stored under `numbers`, one each in order."""
-    episodes = tuple(
-        replace(episode, number=number) for episode, number in zip(report.agent.episodes, numbers, strict=True)
-    )
-    return replace(report, agent=replace(report.agent, episodes=episodes))
-
-
 def summarise(
     trajectories: Iterable[Trajectory], instructions: Sequence[tuple[int, ...]] | None, spec: EnvSpec
 ) -> Results:
@@ -226,6 +218,7 @@ def _episode(played: Played, spec: EnvSpec) -> Episode:
         cause=played.cause,
         episode_return=played.trajectory.ret,
         attempt_returns=tuple(attempt.ret for attempt in played.attempts),
+        number=played.trajectory.info.number if played.trajectory.info.number >= 0 else None,
         game=played.game,
         normalised=next((each.normalised(played.last.ret) for each in spec.games if each.name == played.game), None),
     )

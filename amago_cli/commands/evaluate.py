@@ -89,10 +89,11 @@ def evaluate(
     if episodes is None:
         episodes = evaluation.EPISODES if tasks.instructions or tasks.games else evaluation.EPISODES_OF_WORLDS
     settings = evaluation.Settings(episodes, seed, device, greedy, beside_random=not no_random)
+    keeper = report_files.Keeper(subject, tasks.name)
     with stop_on_signals(display.note, "stopping: reporting the finished episodes") as stop:
-        report, trajectories = evaluation.run(subject, tasks, settings, display, stop.event)
+        report, trajectories = evaluation.run(subject, tasks, settings, display, stop.event, keeper)
     if trajectories:
-        _keep(subject, report, trajectories, as_json=as_json)
+        _keep(keeper, report, trajectories, as_json=as_json)
     if stop.event.is_set():
         raise typer.Exit(stop.exit_code)
     _gate(report, fail_under)
@@ -134,17 +135,17 @@ def print_report(report: EvalReport, *, as_json: bool) -> None:
         print(training_caption(report.training))
 
 
-def _keep(subject: evaluation.Subject, report: EvalReport, trajectories: list[Trajectory], *, as_json: bool) -> None:
-    """Files first, for the report then knows where its episodes are; but the figures are printed whatever happens."""
+def _keep(keeper: report_files.Keeper, report: EvalReport, trajectories: list[Trajectory], *, as_json: bool) -> None:
+    """Files first, for a reader of the figures may go away; but the figures are printed whatever happens."""
     files: list[Path] = []
     try:
-        report, files = report_files.save(subject, report, trajectories)
+        files = keeper.finish(report, trajectories)
     finally:
         print_report(report, as_json=as_json)
     for file in files:
         remark(f"written: {file}")
-    if subject.run:
-        remark(f"next: amago show {subject.run.name}{options.elsewhere(subject.run.root.parent)}")
+    if run := keeper.subject.run:
+        remark(f"next: amago show {run.name}{options.elsewhere(run.root.parent)}")
 
 
 def _compare(runs_dir: Path, runs: list[str], checkpoint: str, *, as_json: bool) -> None:

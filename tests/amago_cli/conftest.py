@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -135,15 +135,20 @@ class FakeEvaluation:
         notify(EvalProgress(1, 2, 30.0))
         self.during()
         episodes = range(self.finished_at_stop if stop.is_set() else how["episodes"])
-        completed = self.completes(checkpoint)
-        if how["games"]:
-            played = [
-                (game, trial(self.attempt_returns(completed), 2 * n + 1)) for game in how["games"] for n in episodes
-            ]
-            return [replace(each, info=replace(each.info, game=game)) for game, each in played]
-        if instructions is None:
-            return [trial(self.attempt_returns(completed), 2 * n + 1) for n in episodes]
-        return [episode(ids, len(ids) * completed, 2 * n + 1) for ids in instructions for n in episodes]
+        played = list(self._played(instructions, how["games"], episodes, self.completes(checkpoint)))
+        for each in reversed(played):  # in another order than that of the result
+            how["finished"](each)
+        return played
+
+    def _played(
+        self, instructions: list[tuple[int, ...]] | None, games: tuple[str, ...], episodes: range, completed: bool
+    ) -> Iterator[Trajectory]:
+        for ids in instructions or ():
+            yield from (episode(ids, len(ids) * completed, 2 * n + 1) for n in episodes)
+        for game in games or ([""] if instructions is None else ()):
+            for n in episodes:
+                alone = trial(self.attempt_returns(completed), 2 * n + 1)
+                yield replace(alone, info=replace(alone.info, game=game))
 
 
 @pytest.fixture
