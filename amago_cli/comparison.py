@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amago_cli.output import print_json, table
+from amago_cli.output import print_json, remark, table
 from store.errors import AmagoError, StorageError
 from store.layout import RunPaths
 
@@ -40,7 +40,10 @@ def compare_runs(runs_dir: Path, names: list[str]) -> Comparison:
 
 
 def find_report(runs_dir: Path, name: str) -> Path:
-    """The report file at that path, or the newest one of the run of that name; AmagoError when there is none."""
+    """The report file at that path, or the newest one of the run of that name, of a whole evaluation if there is any.
+
+    AmagoError when there is none, StorageError when it is damaged.
+    """
     from store.runs import open_run
 
     if name.endswith(".json"):
@@ -51,7 +54,17 @@ def find_report(runs_dir: Path, name: str) -> Path:
     reports = sorted(paths.reports.glob("eval-*.json"), key=lambda file: (file.stat().st_mtime_ns, file.name))
     if not reports:
         raise AmagoError(f"run {paths.name} was never evaluated; `amago eval --checkpoint {paths.name}` does it")
+    for report in reversed(reports):
+        if not _is_interrupted(report):
+            return report
+        remark(f"passed over, as that evaluation is not finished or was interrupted: {report}")
     return reports[-1]
+
+
+def _is_interrupted(report: Path) -> bool:
+    document = _read(report)
+    header = document.get("header") if isinstance(document, dict) else None
+    return isinstance(header, dict) and header.get("interrupted") is True
 
 
 def show(found: Comparison, *, as_json: bool) -> None:

@@ -76,6 +76,19 @@ def test_a_report_can_be_named(amago: Amago, two_runs: Path) -> None:
     assert (twice.code, "named twice" in twice.err) == (2, True)
 
 
+def test_an_interrupted_evaluation_is_passed_over_while_there_is_a_whole_one(amago: Amago, two_runs: Path) -> None:
+    whole = next((two_runs / "b" / "reports").glob("*.json"))
+    document = json.loads(whole.read_text())
+    partial = whole.with_name("eval-1000-wanted-29990101-000000.json")
+    partial.write_text(json.dumps({**document, "header": {**document["header"], "interrupted": True}}))
+    result = amago("eval", "--compare", "a", "b")
+    assert result.code == 0, result.err
+    assert f"was interrupted: {partial}" in result.err
+    whole.unlink()
+    result = amago("eval", "--compare", "a", "b")
+    assert (result.code, "not evaluated alike, interrupted: no against yes" in result.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
