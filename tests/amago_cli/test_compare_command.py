@@ -145,8 +145,11 @@ def test_the_page_lies_beside_the_report_and_knows_the_stored_episodes(
     assert all(stored[episode["number"]].info.seed == episode["seed"] for episode in episodes)
 
 
-def test_figures_are_printed_even_if_they_cannot_be_written(amago: Amago, checkpoint: Path, evaluation: Any) -> None:
-    (checkpoint.parents[1] / "reports").write_text("a file where the folder should be")
+@pytest.mark.parametrize("folder", ["reports", "rollouts"])
+def test_figures_are_printed_even_if_they_cannot_be_written(
+    amago: Amago, checkpoint: Path, evaluation: Any, folder: str
+) -> None:
+    (checkpoint.parents[1] / folder).write_text("a file where the folder should be")
     result = amago("eval", "--checkpoint", "a")
     assert result.code == 5
     assert "collect sapling" in result.out and "cannot write" in result.err

@@ -1,4 +1,4 @@
-"""`amago eval` as a process that is killed with -9: what it had played is there, readable, and said to be incomplete."""
+"""`amago eval` as a process killed with -9: what it had played is there, readable, and said to be incomplete."""
 
 from __future__ import annotations
 
